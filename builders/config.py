@@ -1,0 +1,215 @@
+"""A recipe: everything that a built dataset depends on, read from YAML and refused where a key is unknown."""
+
+import difflib
+import json
+import re
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError, model_validator
+
+from builders.errors import SetupError
+
+RECIPES = Path(__file__).parent / "recipes"
+NAME = re.compile(r"[a-z0-9][a-z0-9_]*")  # a task, split or config name becomes a path and a Hub config
+_LENGTH = re.compile(r"([1-9][0-9]*)([km]?)")
+_UNIT = {"": 1, "k": 2**10, "m": 2**20}
+
+
+def tokens_of(length: str) -> int:
+    """The number of tokens in a length label: `4k` is 4,096, `1m` is 1,048,576, `12000` is itself."""
+    match = _LENGTH.fullmatch(length)
+    if not match:
+        raise SetupError(f"length {length!r} is no length; write a number of tokens, or one such as 4k, 32k or 1m")
+    return int(match[1]) * _UNIT[match[2]]
+
+
+def _checked_name(name: str) -> str:
+    if not NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is no name; use lower-case letters, digits and _")
+    return name
+
+
+def _checked_length(length: str) -> str:
+    try:
+        tokens = tokens_of(length)
+    except SetupError as error:
+        raise ValueError(str(error)) from None
+    if not 512 <= tokens <= 2**24:
+        raise ValueError(f"length {length!r} is {tokens} tokens; use 512 to 16m")
+    return length
+
+
+Name = Annotated[str, AfterValidator(_checked_name)]
+Length = Annotated[str, BeforeValidator(str), AfterValidator(_checked_length)]
+
+
+class Strict(BaseModel, frozen=True, extra="forbid"):
+    """Settings that refuse a key they do not know."""
+
+
+class Source(Strict):
+    """Where records come from: a reader, and a local path or URL with its checksum."""
+
+    reader: Name
+    path: str | None = None  # local path, `bundled:NAME`, or an http(s) URL
+    sha256: str | None = None
+    rows: int | None = None
+    licence: str | None = None
+
+
+class Take(Strict):
+    """Which file a split is drawn from, and how many instances."""
+
+    source: str
+    n: int = Field(ge=0)
+
+
+class Task(Strict):
+    """A task: its files by name, its splits, and which passages are gold."""
+
+    files: dict[str, Source]
+    take: dict[Literal["train", "validation", "test"], Take]
+    gold: Literal["best", "all"] = "best"
+
+
+class RetrieverSpec(Strict):
+    """A retriever: the name it is known by in the dataset, its kind, and its settings."""
+
+    kind: Name
+    k: int = Field(200, ge=1, le=10_000)
+    model: str | None = None  # dense and entity: a Hub id[@revision], a folder, or `bundled:NAME`
+    query_model: str | None = None  # dense: where questions have an encoder of their own (DPR)
+    dtype: Literal["auto", "float32", "bfloat16"] = "auto"
+    min_score: float = 0.0  # entity: a link below it is NIL
+    options: dict[str, float | int | str] = {}
+
+
+class Recipe(Strict):
+    """One build. Its digest changes with anything that may change a byte of the dataset."""
+
+    name: Name
+    version: str = Field("1.0.0", pattern=r"^\d+\.\d+\.\d+$")
+    seed: str = "v1"
+    language: str = "en"
+    tokenizer: str
+    data: str | None = None  # the folder that relative paths start from; without it, the recipe's own
+    knowledge: Source
+    tasks: dict[Name, Task]
+    retrievers: dict[Name, RetrieverSpec] = {}
+    runs: str | None = None  # a folder of `{retriever}.parquet` to use instead of retrieving
+    chunk_words: int = Field(100, ge=20, le=1000)
+    lengths: list[Length] = []
+    ratios: list[Annotated[int, Field(ge=0, le=100)]] = [0, 25, 50, 75, 100]
+    loft: list[Length] = []
+    reserve: int | None = Field(None, ge=0)
+    rows_per_file: int = Field(1000, ge=1)
+    limit: int | None = Field(None, ge=1)
+
+    @model_validator(mode="after")
+    def _whole(self) -> "Recipe":
+        if not self.lengths and not self.loft:
+            raise ValueError("lengths and loft are both empty; name at least one length")
+        for length in (*self.lengths, *self.loft):
+            if self.budget(length) < 256:
+                raise ValueError(
+                    f"length {length} leaves {self.budget(length)} tokens after the reserve; use 256 or more"
+                )
+        if any(ratio > 0 for ratio in self.ratios) and self.lengths and not (self.retrievers or self.runs):
+            raise ValueError("retrievers is empty; a ratio above 0 needs at least one")
+        for name, task in self.tasks.items():
+            unknown = {take.source for take in task.take.values()} - set(task.files)
+            if unknown:
+                raise ValueError(f"tasks.{name}.take names {sorted(unknown)}; its files are {sorted(task.files)}")
+        return self
+
+    def budget(self, length: str) -> int:
+        """Tokens that a rendered prompt of this length may have: the length less what is kept for the output."""
+        tokens = tokens_of(length)
+        reserve = self.reserve if self.reserve is not None else (1024 if tokens >= 8192 else 256)
+        return tokens - reserve
+
+    @property
+    def configs(self) -> list[str]:
+        """The names of all configs, ICR² first."""
+        icr2 = [f"{length}_p{ratio}" for length in self.lengths for ratio in self.ratios]
+        return icr2 + [f"loft_{length}" for length in self.loft]
+
+    def portable(self) -> dict[str, Any]:
+        """The recipe without this machine's folders: what the manifest shows and digests are made of."""
+        values = self.model_dump(mode="json", exclude={"data"})
+        for source in (values["knowledge"], *(f for t in values["tasks"].values() for f in t["files"].values())):
+            if source["path"]:
+                source["path"] = source["path"].rsplit("/", 1)[-1]
+        return values
+
+
+def digest_of(value: Any) -> str:
+    """sha256 over canonical JSON, as 64 hexadecimal digits."""
+    return sha256(json.dumps(value, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+def load_recipe(recipe: str, settings: list[str], limit: int | None = None) -> tuple[Recipe, Path]:
+    """The recipe at a path or of a bundled name, with `a.b=c` settings laid over it, and the folder it stands in."""
+    path = find_recipe(recipe)
+    values = _read_yaml(path)
+    for setting in settings:
+        _set(values, setting)
+    if limit is not None:
+        values["limit"] = limit
+    try:
+        return Recipe.model_validate(values), path.parent
+    except ValidationError as error:
+        raise SetupError(f"{path.name}: {_first_problem(error)}") from None
+
+
+def find_recipe(recipe: str) -> Path:
+    """The path of a recipe given as a path or as a bundled name."""
+    path = Path(recipe)
+    if path.is_file():
+        return path
+    bundled = sorted(p.stem for p in RECIPES.glob("*.yaml"))
+    if recipe in bundled:
+        return RECIPES / f"{recipe}.yaml"
+    raise SetupError(f"no recipe at {recipe}; give a path to a YAML file, or one of: {', '.join(bundled)}")
+
+
+def _read_yaml(path: Path) -> dict[str, Any]:
+    try:
+        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise SetupError(f"{path} is not YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(values, dict):
+        raise SetupError(f"{path} holds {type(values).__name__}; a recipe is a mapping of settings")
+    return values
+
+
+def _set(values: dict[str, Any], setting: str) -> None:
+    key, equals, value = setting.partition("=")
+    if not equals or not key:
+        raise SetupError(f"--set {setting}: write it as key=value, such as --set knowledge.path=pages.jsonl")
+    *parents, last = key.split(".")
+    for parent in parents:
+        values = values.setdefault(parent, {})
+        if not isinstance(values, dict):
+            raise SetupError(f"--set {setting}: {parent} is no group of settings")
+    try:
+        values[last] = yaml.safe_load(value)
+    except yaml.YAMLError:
+        raise SetupError(f"--set {setting}: {value!r} is not a YAML value") from None
+
+
+def _first_problem(error: ValidationError) -> str:
+    problem = error.errors()[0]
+    where = ".".join(str(part) for part in problem["loc"])
+    if problem["type"] == "extra_forbidden":
+        near = difflib.get_close_matches(str(problem["loc"][-1]), _all_keys(), n=1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        return f"unknown key {where}{hint}"
+    return f"{where}: {problem['msg']}, not {problem['input']!r}" if where else problem["msg"]
+
+
+def _all_keys() -> list[str]:
+    return [key for model in (Recipe, Source, Task, Take, RetrieverSpec) for key in model.model_fields]

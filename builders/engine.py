@@ -1,0 +1,155 @@
+"""Runs stages: every missing shard is made once, put in place by one rename, and marked with its counts."""
+
+import json
+import multiprocessing
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from time import monotonic
+from typing import NamedTuple, Protocol
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from builders.work import Build, Counts, mark_of, remove, replacing, write_json
+
+Tick = Callable[[int, int], None]  # (units done, units in all) inside one long shard
+
+
+class Make(Protocol):
+    """Writes one shard (a file or a folder) to `out` and returns counts; a pure function of its inputs."""
+
+    def __call__(self, build: Build, shard: str, out: Path, tick: Tick) -> Counts: ...
+
+
+class Stage(NamedTuple):
+    """One step of the build."""
+
+    name: str
+    says: str  # what the progress bar shows
+    code: int  # raised when the code changes what it writes
+    after: tuple[str, ...]  # stages whose shards it reads
+    settings: tuple[str, ...]  # recipe fields it depends on
+    plan: Callable[[Build], list[str]]  # names of its shards, in order
+    make: Make
+    alone: bool = False  # one shard at a time, each in a process of its own (JVM, torch), with all threads
+
+
+def run_stage(stage: Stage, build: Build, pool: "Pool", progress: Progress) -> None:
+    """Makes what is missing of a stage; returns when every shard is in place."""
+    folder = build.folder(stage.name)
+    done = folder / "done.json"
+    if done.exists():
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    for leftover in folder.glob(".*.partial"):
+        remove(leftover)
+    shards = stage.plan(build)
+    missing = [shard for shard in shards if not mark_of(folder / shard).exists()]
+    bar = progress.add_task(stage.says, total=len(shards) or 1, completed=len(shards) - len(missing))
+    for _ in pool.run(stage, build, missing, lambda done, total: progress.update(bar, completed=done, total=total)):
+        if not stage.alone or len(shards) > 1:
+            progress.update(bar, advance=1)
+    progress.update(bar, total=len(shards) or 1, completed=len(shards) or 1)
+    write_json(done, {"shards": shards})
+
+
+def make_shard(stage: Stage, build: Build, shard: str, tick: Tick) -> str:
+    """Makes one shard whole: its content by a rename, then the mark that holds its counts."""
+    path = build.folder(stage.name) / shard
+    with replacing(path) as partial:
+        counts = stage.make(build, shard, partial, tick)
+    write_json(mark_of(path), counts)
+    return shard
+
+
+class Pool:
+    """Runs shards in this process (one worker) or in worker processes; a later engine has the same `run`."""
+
+    def __init__(self, workers: int) -> None:
+        self._workers = workers
+        self._executor: ProcessPoolExecutor | None = None
+
+    def run(self, stage: Stage, build: Build, shards: list[str], tick: Tick) -> Iterator[str]:
+        """Yields the name of each shard as it is finished."""
+        if self._workers == 1:
+            for shard in shards:
+                yield make_shard(stage, build, shard, tick if len(shards) == 1 else _no_tick)
+        elif stage.alone:
+            for shard in shards:
+                with _executor(1) as own:
+                    yield from _drain([own.submit(_in_worker, stage, build, shard)], build, stage, tick)
+        else:
+            self._executor = self._executor or _executor(self._workers)
+            yield from _drain([self._executor.submit(_in_worker, stage, build, s) for s in shards], build, stage, tick)
+
+    def close(self) -> None:
+        """Ends the worker processes, dropping what was not begun."""
+        if self._executor:
+            self._executor.shutdown(wait=True, cancel_futures=True)
+
+
+def _executor(workers: int) -> ProcessPoolExecutor:
+    # spawn: forking a process that has threads (Arrow, torch, a JVM) can hang
+    return ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
+
+
+def _in_worker(stage: Stage, build: Build, shard: str) -> str:
+    with _progress_file(build, stage, shard) as tick:
+        return make_shard(stage, build, shard, tick)
+
+
+def _drain(futures: list[Future[str]], build: Build, stage: Stage, tick: Tick) -> Iterator[str]:
+    waiting = set(futures)
+    try:
+        while waiting:
+            done, waiting = wait(waiting, timeout=0.5, return_when=FIRST_COMPLETED)
+            yield from (future.result() for future in done)
+            if not done and len(futures) == 1:
+                _report(build, stage, tick)
+    finally:
+        for future in waiting:
+            future.cancel()
+
+
+@contextmanager
+def _progress_file(build: Build, stage: Stage, shard: str) -> Iterator[Tick]:
+    """A worker says how far it is through a small file; the file goes when the shard is done."""
+    path = build.folder(stage.name) / f".{shard}.progress.partial"
+    last = 0.0
+
+    def tick(done: int, total: int) -> None:
+        nonlocal last
+        if monotonic() - last > 0.4:
+            last = monotonic()
+            path.write_text(json.dumps([done, total]))
+
+    try:
+        yield tick
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def _report(build: Build, stage: Stage, tick: Tick) -> None:
+    for path in build.folder(stage.name).glob(".*.progress.partial"):
+        try:
+            tick(*json.loads(path.read_text()))
+        except (OSError, ValueError, TypeError):  # just being written, or just removed
+            continue
+
+
+def _no_tick(done: int, total: int) -> None:
+    """For shards whose stage already counts shards."""
+
+
+def progress_bars(console: Console) -> AbstractContextManager[Progress]:
+    """One bar a stage, on the error output."""
+    return Progress(
+        TextColumn("{task.description:<28}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=console,
+    )

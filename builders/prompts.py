@@ -1,0 +1,78 @@
+"""The corpus-in-context prompts of the paper's table 8, and where each passage stands in them.
+
+The `[INST]` marks of the table are one model family's chat template; here a model's own template is put around
+the text by whoever runs the model. Passages are numbered from 1 in the order in which they stand.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+VERSION = "1"
+
+FACT_LABELS = {"SUPPORTS": "TRUE", "REFUTES": "FALSE"}  # what table 8 asks for, by KILT's label
+
+# (instruction with passages, instruction without, what stands around the query)
+_TEMPLATES = {
+    "qa": (
+        "Please answer the following question given the following passages:\n",
+        "Please answer the following question:\n",
+        ("Question: ", "\nAnswer:"),
+    ),
+    "fact": (
+        "According to the following passages, please verify the given claim "
+        "and predict your judgment on its factuality as TRUE or FALSE:\n",
+        "Please verify the given claim and predict your judgment on its factuality as TRUE or FALSE:\n",
+        ("Claim: ", "\nJudgement:"),
+    ),
+    "dialogue": (
+        "According to the given passages, please provide a single response to complete the following conversation "
+        "by role-playing as either Person A or Person B. Your response should be as knowledgeable and coherent with "
+        "the conversation history as possible:\n",
+        "Please provide a single response to complete the following conversation by role-playing as either Person A "
+        "or Person B. Your response should be as knowledgeable and coherent with the conversation history as "
+        "possible:\n",
+        ("Conversation: ", ""),
+    ),
+}
+
+TASK_PROMPTS = {"fever": "fact", "wow": "dialogue"}  # every other task is a question
+
+
+class Prompt(NamedTuple):
+    """A rendered prompt; `spans[i]` is the half-open character range of passage i's block in `text`."""
+
+    text: str
+    spans: list[tuple[int, int]]
+
+
+def render(task: str, query: str, passages: Iterable[tuple[str, str]]) -> Prompt:
+    """The prompt of table 8 for a task's query over (title, text) passages; without passages, the closed-book form."""
+    with_passages, without, _ = _TEMPLATES[prompt_kind(task)]
+    blocks = [block(number, title, text) for number, (title, text) in enumerate(passages, start=1)]
+    head, tail = with_passages if blocks else without, question(task, query)
+    spans, at = [], len(head)
+    for text in blocks:
+        spans.append((at, at + len(text)))
+        at += len(text)
+    return Prompt(head + "".join(blocks) + tail, spans)
+
+
+def prompt_kind(task: str) -> str:
+    """Which of table 8's three templates a task uses: `qa`, `fact` or `dialogue`."""
+    return TASK_PROMPTS.get(task, "qa")
+
+
+def question(task: str, query: str) -> str:
+    """The end of a prompt: the query with its cue. It ends without a space, so that no template can trim it."""
+    before, after = _TEMPLATES[prompt_kind(task)][2]
+    return f"{before}{query}{after}"
+
+
+def block(number: int, title: str, text: str) -> str:
+    """One passage of the context, with its number."""
+    return f"ID: {number}\nTitle: {title}\nContext: {text}\n"
+
+
+def parts(task: str, query: str, passages: Sequence[tuple[str, str]]) -> tuple[str, list[str]]:
+    """The prompt's frame (everything but passages) and each passage's block numbered 1, for estimating lengths."""
+    return _TEMPLATES[prompt_kind(task)][0] + question(task, query), [block(1, *passage) for passage in passages]

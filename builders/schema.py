@@ -1,0 +1,165 @@
+"""Every record and every Arrow schema, in the order in which data flows; imports nothing of ours."""
+
+from typing import Literal, NamedTuple
+
+import pyarrow as pa
+
+Role = Literal["gold", "confounder", "random"]
+AnswerKind = Literal["text", "label", "yesno"]
+
+
+class Span(NamedTuple):
+    """A stretch of a page: half-open, `end_character` counted in paragraph `end_paragraph`."""
+
+    page_id: str
+    start_paragraph: int
+    start_character: int
+    end_paragraph: int
+    end_character: int
+
+
+class Page(NamedTuple):
+    """A page of the knowledge source; `paragraphs[0]` is its title, as in KILT."""
+
+    page_id: str
+    title: str
+    paragraphs: list[str]
+    anchors: list[tuple[str, str]]  # (text of a link, title it leads to)
+
+
+class Quote(NamedTuple):
+    """A provenance given by a page's title and words that stand in it, resolved to a Span at build."""
+
+    title: str
+    quote: str
+
+
+class Question(NamedTuple):
+    """A question of a task with its answers (canonical first) and every provenance of every output (P+)."""
+
+    id: str
+    task: str
+    query: str
+    answers: list[str]
+    answer_kind: AnswerKind
+    provenance: list[Span]
+    hops: int
+    reasoning_types: list[str]
+    quotes: list[Quote] = []
+
+
+_TEXT = pa.large_string()  # a column of passages passes 2 GiB, where 32-bit offsets overflow
+
+_SPAN = [
+    ("start_paragraph", pa.int32()),
+    ("start_character", pa.int32()),
+    ("end_paragraph", pa.int32()),
+    ("end_character", pa.int32()),
+]
+
+PAGES = pa.schema(
+    [
+        ("page_id", pa.string()),
+        ("title", pa.string()),
+        ("paragraphs", pa.list_(_TEXT)),
+        ("anchors", pa.list_(pa.struct([("text", pa.string()), ("title", pa.string())]))),
+    ]
+)
+
+PASSAGES = pa.schema([("pid", pa.string()), ("page_id", pa.string()), ("title", pa.string()), ("text", _TEXT), *_SPAN])
+
+QUESTIONS = pa.schema(
+    [
+        ("id", pa.string()),
+        ("task", pa.string()),
+        ("split", pa.string()),
+        ("query", pa.string()),
+        ("answers", pa.list_(pa.string())),
+        ("answer_kind", pa.string()),
+        ("provenance", pa.list_(pa.struct([("page_id", pa.string()), *_SPAN]))),
+        ("hops", pa.int32()),
+        ("reasoning_types", pa.list_(pa.string())),
+    ]
+)
+
+# A question with its gold. `row` is a passage's number in corpus order; `barred` are the rows that touch P+.
+TARGETS = QUESTIONS.append(pa.field("gold", pa.list_(pa.int64()))).append(pa.field("barred", pa.list_(pa.int64())))
+
+RUN = pa.schema(
+    [
+        ("qid", pa.string()),
+        ("pid", pa.string()),
+        ("row", pa.int64()),
+        ("score", pa.float64()),
+        ("rank", pa.int32()),
+    ]
+)
+
+POOL = pa.schema(
+    [
+        ("qid", pa.string()),
+        ("row", pa.int64()),
+        ("retrievers", pa.list_(pa.string())),
+        ("score", pa.float64()),
+        ("rank", pa.int32()),
+    ]
+)
+
+# A candidate after the filter: `reason` is null where it is kept; stream is "retrieved" or "random".
+CANDIDATES = POOL.append(pa.field("stream", pa.string())).append(pa.field("reason", pa.string()))
+
+_PASSAGE = pa.struct(
+    [
+        ("pid", pa.string()),
+        ("title", pa.string()),
+        ("text", _TEXT),
+        ("role", pa.string()),
+        ("retrievers", pa.list_(pa.string())),
+        ("rank", pa.int32()),
+        ("score", pa.float64()),
+    ]
+)
+
+INSTANCES = pa.schema(
+    [
+        ("id", pa.string()),
+        ("context_id", pa.string()),
+        ("task", pa.string()),
+        ("query", pa.string()),
+        ("answers", pa.list_(pa.string())),
+        ("passages", pa.list_(_PASSAGE)),
+        ("gold", pa.list_(pa.int32())),
+        ("n_tokens", pa.int32()),
+        ("confounding_ratio", pa.float64()),
+        ("hops", pa.int32()),
+        ("reasoning_types", pa.list_(pa.string())),
+        ("flags", pa.list_(pa.string())),
+    ],
+    metadata={"format": "icr2-instance/1"},
+)
+
+# The mixer's decision for one row of the dataset; texts are filled in when it is written.
+PLANS = pa.schema(
+    [
+        ("id", pa.string()),
+        ("context_id", pa.string()),
+        ("config", pa.string()),
+        (
+            "passages",
+            pa.list_(
+                pa.struct(
+                    [
+                        ("row", pa.int64()),
+                        ("role", pa.string()),
+                        ("retrievers", pa.list_(pa.string())),
+                        ("rank", pa.int32()),
+                        ("score", pa.float64()),
+                    ]
+                )
+            ),
+        ),
+        ("n_tokens", pa.int32()),
+        ("confounding_ratio", pa.float64()),
+        ("flags", pa.list_(pa.string())),
+    ]
+)

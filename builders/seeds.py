@@ -1,0 +1,20 @@
+"""Randomness drawn from names, never from a global state or from the order of the work."""
+
+import random
+from hashlib import sha256
+
+_SEPARATOR = "\x1f"  # no id, seed or title holds a unit separator
+
+
+def rng_for(*parts: str) -> random.Random:
+    """A random generator that depends on `parts` alone, equal on every machine."""
+    return random.Random(_digest(parts))
+
+
+def order_key(*parts: str) -> bytes:
+    """A 32-byte key that puts named things in a fixed shuffled order."""
+    return _digest(parts)
+
+
+def _digest(parts: tuple[str, ...]) -> bytes:
+    return sha256(_SEPARATOR.join(parts).encode()).digest()

@@ -1,0 +1,88 @@
+"""The one token counter."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from builders.bundled import BUNDLED, bundled_file, cache_folder
+from builders.errors import SetupError
+
+
+class TokenCounter:
+    """Counts tokens of finished text with one named tokenizer; special tokens and templates are not added."""
+
+    def __init__(self, name: str, path: Path) -> None:
+        from tokenizers import Tokenizer
+
+        content = path.read_bytes()
+        self.name = name
+        self.sha256 = sha256(content).hexdigest()
+        self._tokenizer = Tokenizer.from_buffer(content)
+        self._tokenizer.no_truncation()  # a saved limit would cap every count
+        self._tokenizer.no_padding()
+
+    def count(self, text: str) -> int:
+        """Tokens in one text."""
+        return len(self._tokenizer.encode(text, add_special_tokens=False))
+
+    def count_all(self, texts: Sequence[str]) -> list[int]:
+        """Tokens in each text, counted on all cores."""
+        return [len(e) for e in self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)]
+
+
+@lru_cache(maxsize=4)
+def token_counter(name: str) -> TokenCounter:
+    """The counter of a bundled name, a folder, a tokenizer.json, a GGUF file, or a Hub id[@revision]."""
+    path = Path(name)
+    if path.is_dir():
+        path = path / "tokenizer.json"
+    if name in BUNDLED and BUNDLED[name].file.endswith(".gguf"):
+        path = _from_gguf(bundled_file(name))
+    elif path.suffix == ".gguf" and path.is_file():
+        path = _from_gguf(path)
+    elif not path.is_file():
+        path = _from_hub(name)
+    try:
+        return TokenCounter(name, path)
+    except Exception as error:  # the library raises bare Exception on a broken file
+        raise SetupError(f"tokenizer {path} cannot be read: {error}") from None
+
+
+def _from_gguf(gguf: Path) -> Path:
+    """The tokenizer.json made of a GGUF file, kept in the cache since reading a GGUF takes seconds."""
+    kept = cache_folder() / "tokenizers" / f"{gguf.stem}-{_quick_digest(gguf)}.json"
+    if not kept.is_file():
+        from transformers import AutoTokenizer
+
+        loaded: Any = AutoTokenizer.from_pretrained(str(gguf.parent), gguf_file=gguf.name)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        partial = kept.with_name(f"{kept.name}.{id(loaded)}.partial")
+        loaded.backend_tokenizer.save(str(partial), pretty=False)
+        partial.replace(kept)
+    return kept
+
+
+def _quick_digest(path: Path) -> str:
+    """A digest of a large file's size, beginning and end: enough to tell versions of one model apart."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        head = file.read(1 << 20)
+        file.seek(max(0, size - (1 << 20)))
+        return sha256(head + file.read() + str(size).encode()).hexdigest()[:16]
+
+
+def _from_hub(name: str) -> Path:
+    from huggingface_hub import hf_hub_download
+    from huggingface_hub.errors import HFValidationError
+
+    repo, _, revision = name.partition("@")
+    try:
+        return Path(hf_hub_download(repo, "tokenizer.json", revision=revision or None))
+    except (OSError, ValueError, HFValidationError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise SetupError(
+            f"tokenizer {name!r} is no folder, file or bundled name ({', '.join(BUNDLED)}), "
+            f"and the Hub did not give it: {reason}"
+        ) from None

@@ -1,0 +1,123 @@
+"""The work folder of a build: where each stage's shards lie, and how they get there whole."""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from builders.config import Recipe
+from builders.corpus import Corpus
+from builders.errors import SetupError
+
+Counts = dict[str, int]
+
+
+@dataclass(frozen=True)
+class Build:
+    """What every stage is given: the recipe, the folders, and the digest of each stage."""
+
+    recipe: Recipe
+    base: Path  # relative paths in the recipe start here
+    work: Path
+    digests: dict[str, str]
+    threads: int = 1  # for stages that run alone and use all cores themselves
+
+    def folder(self, stage: str) -> Path:
+        """The folder of a stage's shards; another digest has another folder."""
+        return self.work / "stages" / f"{stage}-{self.digests[stage][:16]}"
+
+    def shards(self, stage: str) -> list[str]:
+        """The names of a finished stage's shards, in order."""
+        names: list[str] = json.loads((self.folder(stage) / "done.json").read_text())["shards"]
+        return names
+
+    def path(self, stage: str, shard: str) -> Path:
+        """A finished shard: a file or a folder."""
+        return self.folder(stage) / shard
+
+    def tables(self, stage: str) -> Iterator[pa.Table]:
+        """A finished stage's shards as memory-mapped tables, in order."""
+        return (read_table(self.path(stage, shard)) for shard in self.shards(stage))
+
+    def counts(self, stage: str) -> Counts:
+        """A finished stage's counts, added up over its shards."""
+        total: Counts = {}
+        for shard in self.shards(stage):
+            for key, value in json.loads(mark_of(self.path(stage, shard)).read_text()).items():
+                total[key] = total.get(key, 0) + value
+        return total
+
+    @property
+    def cache(self) -> Path:
+        """Where things named by the digest of their content lie, shared by all recipes of this work folder."""
+        return self.work / "cache"
+
+    @cached_property
+    def corpus(self) -> Corpus:
+        """All passages, in corpus order."""
+        parts = sorted(self.path("pages", "all").glob("*.arrow"))
+        return Corpus(parts, [self.path("chunk", s) for s in self.shards("chunk")], self.path("index", "pages"))
+
+
+def mark_of(path: Path) -> Path:
+    """The file beside a shard that says it is whole, and holds its counts."""
+    return path.with_name(path.name + ".done.json")
+
+
+def write_table(path: Path, table: pa.Table) -> None:
+    """Writes one uncompressed Arrow file with one record batch, to be memory-mapped."""
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table.combine_chunks(), max_chunksize=max(1, table.num_rows))
+
+
+def read_table(path: Path) -> pa.Table:
+    """A memory-mapped Arrow file."""
+    return pa.ipc.open_file(pa.memory_map(str(path))).read_all()
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Writes JSON whole or not at all: sorted keys, one trailing newline."""
+    with replacing(path) as partial:
+        partial.write_text(json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A temporary path beside `path` for a file or folder; it becomes `path` by one rename, or is removed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    remove(partial)
+    try:
+        yield partial
+        if path.is_dir():
+            remove(path)
+        partial.replace(path)
+    finally:
+        remove(partial)
+
+
+def remove(path: Path) -> None:
+    """Removes a file or folder that may not be there."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def checked_folder(path: Path, what: str) -> Path:
+    """A folder that can be written to, made when missing."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        probe = path / f".{os.getpid()}.probe"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise SetupError(f"cannot write to the {what} {path}: {error.strerror}; choose another folder") from None
+    return path
