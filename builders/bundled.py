@@ -50,7 +50,7 @@ def bundled_version(name: str) -> str:
 
 
 def cache_folder() -> Path:
-    """Where things are kept that can be made again: `$ICR2_CACHE`, else `$XDG_CACHE_HOME/icr2`, else `~/.cache/icr2`."""
+    """Where things are kept that can be made again: `$ICR2_CACHE`, `$XDG_CACHE_HOME/icr2` or `~/.cache/icr2`."""
     if own := os.environ.get("ICR2_CACHE"):
         return Path(own)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "icr2"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from builders.errors import SetupError
 
@@ -42,12 +42,15 @@ def _checked_length(length: str) -> str:
     return length
 
 
+Split = Literal["train", "validation", "test"]
 Name = Annotated[str, AfterValidator(_checked_name)]
 Length = Annotated[str, BeforeValidator(str), AfterValidator(_checked_length)]
 
 
-class Strict(BaseModel, frozen=True, extra="forbid"):
+class Strict(BaseModel):
     """Settings that refuse a key they do not know."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Source(Strict):
@@ -71,7 +74,7 @@ class Task(Strict):
     """A task: its files by name, its splits, and which passages are gold."""
 
     files: dict[str, Source]
-    take: dict[Literal["train", "validation", "test"], Take]
+    take: dict[Split, Take]
     gold: Literal["best", "all"] = "best"
 
 

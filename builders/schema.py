@@ -8,6 +8,9 @@ Role = Literal["gold", "confounder", "random"]
 AnswerKind = Literal["text", "label", "yesno"]
 
 
+TO_THE_END = 2**31 - 1  # as the end of a Span: of its page or paragraph, whatever their length
+
+
 class Span(NamedTuple):
     """A stretch of a page: half-open, `end_character` counted in paragraph `end_paragraph`."""
 
@@ -45,7 +48,7 @@ class Question(NamedTuple):
     provenance: list[Span]
     hops: int
     reasoning_types: list[str]
-    quotes: list[Quote] = []
+    quotes: tuple[Quote, ...] = ()
 
 
 _TEXT = pa.large_string()  # a column of passages passes 2 GiB, where 32-bit offsets overflow

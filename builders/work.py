@@ -97,8 +97,12 @@ def replacing(path: Path) -> Iterator[Path]:
     try:
         yield partial
         if path.is_dir():
-            remove(path)
-        partial.replace(path)
+            old = path.with_name(f".{path.name}.{os.getpid()}.old.partial")
+            path.rename(old)
+            partial.rename(path)
+            remove(old)
+        else:
+            partial.replace(path)
     finally:
         remove(partial)
 

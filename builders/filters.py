@@ -1,0 +1,125 @@
+"""Which candidates may not stand in a question's context, and why (paper, section 3.2).
+
+Reasons, the first that holds: `gold_overlap` (touches a provenance, or shares its word bigrams with a gold passage),
+`contains_answer` (an answer or alias stands in the text or title, on word borders), `near_duplicate` (shares its word
+bigrams with a candidate already taken). A title or text never leaves this module changed.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+from xxhash import xxh3_64_intdigest
+
+from builders.schema import AnswerKind
+from builders.text import contains, fold, is_article, normalise
+
+NEAR = 0.9  # share of the smaller passage's bigrams from which two passages count as the same
+
+
+class Text(NamedTuple):
+    """A candidate's text; `row` is its number in corpus order."""
+
+    row: int
+    title: str
+    text: str
+
+
+class AnswerFilter:
+    """Finds answers in passages; each passage is folded once and remembered, since questions share candidates."""
+
+    def __init__(self, remembered: int = 50_000) -> None:
+        self._folded = lru_cache(remembered)(_padded_fold)
+
+    def hits(self, answers: Sequence[str], candidates: Sequence[Text]) -> list[str | None]:
+        """For each candidate, the first answer that stands in its title or text on word borders, or None."""
+        needles = [(answer, needle) for answer in answers if (needle := _longest_word(normalise(answer)))]
+        return [self._first(needles, candidate) for candidate in candidates]
+
+    def _first(self, needles: list[tuple[str, str]], candidate: Text) -> str | None:
+        folded = self._folded(candidate.title, candidate.text)
+        for answer, needle in needles:
+            # the longest word must be there before the slower exact rule is asked
+            if needle in folded and (contains(answer, candidate.text) or contains(answer, candidate.title)):
+                return answer
+        return None
+
+
+def _padded_fold(title: str, text: str) -> str:
+    return f" {fold(title)} {fold(text)} "
+
+
+def _longest_word(normal: str) -> str:
+    return f" {max(normal.split(), key=len)} " if normal else ""
+
+
+def answer_flags(answers: Sequence[str], kind: AnswerKind) -> list[str]:
+    """What a reader must know of how the answer filter treated a question.
+
+    `answer_filter_not_applicable`: labels and yes/no are no text of the knowledge source.
+    `article_answer`, `unmatchable_answer`: an answer is an article alone, or nothing once normalised.
+    """
+    if kind != "text":
+        return ["answer_filter_not_applicable"]
+    normal = [normalise(answer) for answer in answers]
+    flags = ["article_answer"] if any(map(is_article, normal)) else []
+    return flags + (["unmatchable_answer"] if "" in normal else [])
+
+
+def drop_reasons(
+    candidates: Sequence[Text],
+    gold: Sequence[Text],
+    barred: Iterable[int],
+    answers: Sequence[str],
+    answer_filter: AnswerFilter,
+) -> list[str | None]:
+    """Why each candidate is dropped, in order, or None where it is kept; pass no answers where they are not text.
+
+    Candidates are taken in the order given: of two near duplicates the later one is dropped.
+    """
+    forbidden = {passage.row for passage in gold} | set(barred)
+    answered = answer_filter.hits(answers, candidates)
+    near = _near([*gold, *candidates])
+    gold_places = set(range(len(gold)))
+    reasons: list[str | None] = []
+    taken: set[int] = set()
+    for place, (candidate, answer) in enumerate(zip(candidates, answered, strict=True), start=len(gold)):
+        if candidate.row in forbidden or near[place] & gold_places:
+            reasons.append("gold_overlap")
+        elif answer is not None:
+            reasons.append("contains_answer")
+        elif near[place] & taken:
+            reasons.append("near_duplicate")
+        else:
+            reasons.append(None)
+            taken.add(place)
+    return reasons
+
+
+@lru_cache(50_000)
+def _bigram_keys(text: str) -> np.ndarray:
+    words = normalise(text).split()
+    pairs = [f"{a} {b}" for a, b in pairwise(words)] or words
+    # Python's own hash of a string differs between processes
+    return np.unique(
+        np.fromiter((xxh3_64_intdigest(pair.encode()) for pair in pairs), dtype=np.uint64, count=len(pairs))
+    )
+
+
+def _near(texts: Sequence[Text]) -> Mapping[int, set[int]]:
+    """For each text (by its place in the list), the others that share at least NEAR of the smaller one's bigrams."""
+    keys = [_bigram_keys(text.text) for text in texts]
+    sizes = np.array([len(k) for k in keys])
+    _, columns = np.unique(np.concatenate(keys) if keys else np.empty(0, np.uint64), return_inverse=True)
+    starts = np.concatenate(([0], np.cumsum(sizes)))
+    matrix = csr_array((np.ones(len(columns), np.int32), columns, starts))
+    shared = (matrix @ matrix.T).tocoo()
+    smaller = np.minimum(sizes[shared.coords[0]], sizes[shared.coords[1]])
+    close = (shared.coords[0] != shared.coords[1]) & (shared.data >= NEAR * smaller)
+    near: dict[int, set[int]] = {at: set() for at in range(len(texts))}
+    for a, b in zip(shared.coords[0][close].tolist(), shared.coords[1][close].tolist(), strict=True):
+        near[a].add(b)
+    return near

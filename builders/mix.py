@@ -1,0 +1,133 @@
+"""Mixes gold, retrieved and random passages into contexts of a given length and confounding ratio (section 3.1).
+
+All contexts of a question are prefixes of the same two streams, so a shorter one is a subset of a longer one at the
+same ratio, and every ratio has the same gold.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from builders.config import tokens_of
+from builders.prompts import parts, render
+from builders.schema import Role
+from builders.seeds import order_key
+from builders.tokens import TokenCounter
+
+SLACK = 16  # tokens by which an estimate may be off before the next passage is tried and counted exactly
+
+
+class Item(NamedTuple):
+    """A passage that may stand in a context."""
+
+    row: int
+    pid: str
+    title: str
+    text: str
+    role: Role
+    retrievers: tuple[str, ...] = ()
+    rank: int | None = None
+    score: float | None = None
+
+
+class Context(NamedTuple):
+    """A finished context: its passages in their final order, the prompt's tokens, and what a reader must know."""
+
+    items: list[Item]
+    n_tokens: int
+    ratio: float  # confounders in all passages that are not gold
+    flags: list[str]
+
+
+def interleave(retrieved: Sequence[Item], random: Sequence[Item], percent: int) -> list[Item]:
+    """The order in which non-gold passages enter a context of this ratio, until a stream that is needed runs out.
+
+    At every step the share of retrieved passages stays nearest to `percent`; a tie takes the retrieved one.
+    """
+    taken: list[Item] = []
+    confounders = 0
+    while True:
+        n = len(taken) + 1
+        wanted = (2 * percent * n + 100) // 200  # percent of n, halves rounded up
+        stream, at = (retrieved, confounders) if wanted > confounders else (random, n - 1 - confounders)
+        if at >= len(stream):
+            return taken
+        taken.append(stream[at])
+        confounders += wanted > confounders
+
+
+class Mixer:
+    """Fits contexts into token budgets, counted on the final text."""
+
+    def __init__(self, counter: TokenCounter, seed: str) -> None:
+        self._counter, self._seed = counter, seed
+        self._block = lru_cache(200_000)(lambda title, text: counter.count(parts("", "", [(title, text)])[1][0]))
+        self._number = lru_cache(None)(lambda n: counter.count(str(n)))
+
+    def context(
+        self, task: str, queries: Sequence[str], name: str, gold: Sequence[Item], stream: Sequence[Item], budget: int
+    ) -> tuple[list[Item], list[int]] | None:
+        """The gold and the longest prefix of `stream` within `budget`, ordered, and each query's prompt tokens.
+
+        `name` keys the order. Several queries share the context, and the longest decides. None where gold is too long.
+        """
+        longest = max(queries, key=lambda query: (self._counter.count(query), query))
+        n, tokens = self._fit(task, longest, name, gold, stream, budget)
+        if n is None:
+            return None
+        items = self.ordered(name, [*gold, *stream[:n]])
+        return items, [tokens if query == longest else self.count(task, query, items) for query in queries]
+
+    def ordered(self, name: str, items: Sequence[Item]) -> list[Item]:
+        """Passages by a hash of (seed, name, pid): a passage keeps its relative order in every variant."""
+        return sorted(items, key=lambda item: order_key(self._seed, name, item.pid))
+
+    def count(self, task: str, query: str, items: Sequence[Item]) -> int:
+        """Tokens of the whole rendered prompt."""
+        return self._counter.count(render(task, query, [(item.title, item.text) for item in items]).text)
+
+    def _fit(
+        self, task: str, query: str, name: str, gold: Sequence[Item], stream: Sequence[Item], budget: int
+    ) -> tuple[int | None, int]:
+        estimates = self._estimates(task, query, gold, stream)
+        n = sum(estimate <= budget for estimate in estimates[1:])
+
+        def exact(n: int) -> int:
+            return self.count(task, query, self.ordered(name, [*gold, *stream[:n]]))
+
+        tokens = exact(n)
+        while tokens > budget and n > 0:
+            n -= 1
+            tokens = exact(n)
+        if tokens > budget:
+            return None, tokens
+        while n < len(stream) and tokens + estimates[n + 1] - estimates[n] <= budget + SLACK:
+            more = exact(n + 1)
+            if more > budget:
+                break
+            n, tokens = n + 1, more
+        return n, tokens
+
+    def _estimates(self, task: str, query: str, gold: Sequence[Item], stream: Sequence[Item]) -> list[int]:
+        """Estimated tokens with the first 0, 1, 2, ... passages of the stream: blocks counted one by one."""
+        frame, _ = parts(task, query, [])
+        total = self._counter.count(frame)
+        estimates = []
+        for number, item in enumerate([*gold, *stream], start=1):
+            if number > len(gold):
+                estimates.append(total)
+            total += self._block(item.title, item.text) + self._number(number) - self._number(1)
+        return [*estimates, total]
+
+
+def finish(items: Sequence[Item], n_tokens: int, budget: int, length: str, ran_out: bool) -> Context:
+    """A context with its achieved ratio and flags.
+
+    `short_pool`: a stream ran out before the budget did; `underfull`: under 0.9 of the budget (0.75 below 2k, where
+    one passage is a large step).
+    """
+    others = [item for item in items if item.role != "gold"]
+    ratio = sum(item.role == "confounder" for item in others) / len(others) if others else 0.0
+    enough = 0.75 if tokens_of(length) < 2048 else 0.9
+    flags = ["short_pool"] * ran_out + ["underfull"] * (n_tokens < enough * budget)
+    return Context(list(items), n_tokens, ratio, flags)

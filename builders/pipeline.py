@@ -1,0 +1,87 @@
+"""The build: stages in order, as in the paper's section 3.2, and the one rename that makes the dataset appear."""
+
+from pathlib import Path
+
+from rich.console import Console
+
+from builders.config import Recipe, digest_of
+from builders.engine import Pool, Stage, progress_bars, run_stage
+from builders.manifest import assemble
+from builders.sources.fetch import digest_of_file, fetch
+from builders.stages.candidates import make_filter, make_pool, plan_filter, plan_pool
+from builders.stages.contexts import make_loft, make_mix, plan_loft, plan_mix
+from builders.stages.files import make_write, plan_write
+from builders.stages.pages import make_chunk, make_index, make_pages, plan_chunk, plan_index, plan_pages
+from builders.stages.questions import make_gold, make_questions, plan_gold, plan_questions
+from builders.stages.retrieval import make_retrieve, make_search_index, plan_retrieve, plan_search_index
+from builders.tokens import token_counter
+from builders.work import Build, checked_folder
+
+MIX = ("tokenizer", "seed", "reserve")
+
+# name, what the bar says, code version, stages read, recipe fields read, plan, make, alone
+STAGES = [
+    Stage("pages", "read pages", 1, (), ("knowledge",), plan_pages, make_pages, alone=True),
+    Stage("chunk", "chunk pages", 1, ("pages",), ("chunk_words",), plan_chunk, make_chunk),
+    Stage("index", "index pages", 1, ("chunk",), (), plan_index, make_index),
+    Stage("questions", "read questions", 1, ("index",), ("tasks", "seed", "limit"), plan_questions, make_questions),
+    Stage("gold", "find gold passages", 1, ("questions",), ("tasks",), plan_gold, make_gold),
+    Stage("search_index", "index for retrieval", 1, ("index",), ("retrievers", "runs"), plan_search_index,
+          make_search_index, alone=True),
+    Stage("retrieve", "retrieve", 1, ("gold", "search_index"), ("retrievers", "runs"), plan_retrieve, make_retrieve,
+          alone=True),
+    Stage("pool", "pool", 1, ("retrieve",), (), plan_pool, make_pool),
+    Stage("filter", "filter", 1, ("pool",), ("seed", "lengths", "reserve", "ratios"), plan_filter, make_filter),
+    Stage("mix", "mix", 1, ("filter",), ("lengths", "ratios", *MIX), plan_mix, make_mix),
+    Stage("loft", "mix LOFT-style", 1, ("gold",), ("loft", *MIX), plan_loft, make_loft),
+    Stage("write", "write", 1, ("mix", "loft"), ("rows_per_file",), plan_write, make_write),
+]  # fmt: skip
+
+
+def run_build(recipe: Recipe, base: Path, out: Path, work: Path, workers: int, console: Console) -> Build:
+    """Builds a recipe into the folder `out`, which appears whole by one rename, and returns the finished build."""
+    checked_folder(work, "work folder")
+    checked_folder(out.parent, "output folder's parent")
+    build = prepare(recipe, base, work, workers)
+    pool = Pool(workers)
+    try:
+        with progress_bars(console) as progress:
+            for stage in STAGES:
+                run_stage(stage, build, pool, progress)
+    finally:
+        pool.close()
+    assemble(build, out)
+    return build
+
+
+def prepare(recipe: Recipe, base: Path, work: Path, workers: int = 1) -> Build:
+    """The build with the digest of every stage, each bound to all that the stage depends on."""
+    base = base if recipe.data is None else Path(recipe.data).expanduser()
+    build = Build(recipe, base, work, {}, workers)
+    inputs = input_digests(build)
+    values = recipe.portable()
+    identity = {"tokenizer": token_counter(recipe.tokenizer).sha256}
+    for stage in STAGES:
+        build.digests[stage.name] = digest_of(
+            {
+                "stage": stage.name,
+                "code": stage.code,
+                "after": [build.digests[name] for name in stage.after],
+                "settings": {name: values[name] for name in stage.settings},
+                "inputs": {name: inputs[name] for name in inputs if name.split(".")[0] in stage.settings},
+                "identity": identity if "tokenizer" in stage.settings else {},
+            }
+        )
+    return build
+
+
+def input_digests(build: Build) -> dict[str, str]:
+    """sha256 of every input file, by its place in the recipe: `knowledge`, `tasks.nq.dev`, `runs.bm25`."""
+    recipe = build.recipe
+    sources = {"knowledge": recipe.knowledge}
+    for name, task in recipe.tasks.items():
+        sources |= {f"tasks.{name}.{file}": source for file, source in task.files.items()}
+    paths = {place: fetch(source, build.base, build.cache) for place, source in sources.items()}
+    if recipe.runs:
+        paths |= {f"runs.{path.stem}": path for path in sorted((build.base / recipe.runs).glob("*.parquet"))}
+    return {place: digest_of_file(path, build.cache) for place, path in paths.items()}

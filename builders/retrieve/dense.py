@@ -1,0 +1,141 @@
+"""Dense retrieval: passages and queries as vectors, searched exactly by inner product."""
+
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from importlib.metadata import version
+from itertools import chain
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from builders.corpus import Corpus
+from builders.errors import SetupError
+from builders.retrieve.base import DECIMALS, Context, Hit, Query, best
+from builders.retrieve.embeddings import Embeddings
+from builders.retrieve.encoders import Encoder, encoder
+from builders.retrieve.words import has_content
+
+_AT_ONCE = 2048  # queries that share one pass over all vectors
+_FILES = 64  # files of vectors that are searched together
+_SPARE = 32  # vectors fetched beyond k, to see whether a tie goes on past the border
+
+
+class Dense:
+    """Passages by the inner product of vectors: DPR (with `query_model`), Contriever, or a sentence-transformer."""
+
+    level: Literal["passage", "page"] = "passage"
+
+    def index(self, context: Context, folder: Path) -> None:
+        """Encodes the corpus through the shared cache; the folder's files are links to the cache's where it can be."""
+        link_vectors(context, folder, ("first", "other"))
+
+    def search(self, context: Context, folder: Path, queries: Sequence[Query]) -> Iterator[list[Hit]]:
+        """The k passages with the largest inner product for each query, exactly, ties in corpus order."""
+        of_query = query_encoder(context).encode_distinct(q.text for q in queries if has_content(q.text))
+        for start in range(0, len(queries), _AT_ONCE):
+            some = queries[start : start + _AT_ONCE]
+            asked = [i for i, query in enumerate(some) if query.text in of_query]
+            found: list[list[Hit]] = [[] for _ in some]
+            if asked:
+                vectors = np.stack([of_query[some[i].text] for i in asked])
+                for i, hits in zip(asked, _nearest(vectors, folder, context.spec.k), strict=True):
+                    found[i] = hits
+            context.tick(start + len(some), len(queries))
+            yield from found
+
+    def identity(self, context: Context) -> dict[str, str]:
+        """Library versions, the digests of both encoders, and the number type."""
+        return model_identity(context)
+
+
+def passage_encoder(context: Context) -> Encoder:
+    """The encoder of passages that the recipe names."""
+    spec = context.spec
+    if not spec.model:
+        raise SetupError(f"a {spec.kind} retriever needs a model; set model to bundled:minilm, a folder or a Hub id")
+    return encoder(spec.model, "passage", spec.dtype, context.threads)
+
+
+def query_encoder(context: Context) -> Encoder:
+    """The encoder of queries: `query_model` where there is one, else the same model."""
+    model = context.spec.query_model or context.spec.model or ""
+    return encoder(model, "query", context.spec.dtype, context.threads)
+
+
+def model_identity(context: Context) -> dict[str, str]:
+    """What vectors depend on: library versions, the digests of both encoders, and the number type."""
+    passage, query = passage_encoder(context), query_encoder(context)
+    libraries = {name: version(name).partition("+")[0] for name in ("sentence-transformers", "torch", "transformers")}
+    return libraries | {"model": passage.digest, "query_model": query.digest, "dtype": passage.dtype}
+
+
+def link_vectors(context: Context, folder: Path, streams: Sequence[Literal["first", "other"]]) -> None:
+    """Puts the streams' vectors into a folder as `{n}.npy`, and the rows that they belong to as `rows.bin` (int64)."""
+    embeddings = Embeddings(context.cache, passage_encoder(context))
+    total = _passages(context.corpus, streams)
+    done = 0
+    with (folder / "rows.bin").open("wb") as rows:
+        batches = chain.from_iterable(embeddings.batches(context.corpus, stream) for stream in streams)
+        for n, batch in enumerate(batches):
+            _link(batch.path, folder / f"{n:07}.npy")
+            rows.write(batch.rows.astype("<i8").tobytes())
+            done += len(batch.rows)
+            context.tick(done, total)
+
+
+def _passages(corpus: Corpus, streams: Sequence[str]) -> int:
+    return len(corpus) if len(streams) == 2 else corpus.n_pages
+
+
+def _link(source: Path, target: Path) -> None:
+    try:
+        os.link(source, target)
+    except OSError:  # another file system, or one without links
+        shutil.copyfile(source, target)
+
+
+def _nearest(queries: np.ndarray, folder: Path, k: int) -> Iterator[list[Hit]]:
+    """The k best rows for each query vector, merged from one group of files after another."""
+    scores, found = np.empty((len(queries), 0)), np.empty((len(queries), 0), dtype=np.int64)
+    for rows, vectors in _groups(folder):
+        if vectors.shape[1] != queries.shape[1]:
+            raise SetupError(
+                f"query_model gives vectors of {queries.shape[1]} numbers and model gives {vectors.shape[1]}; "
+                "name the two halves of one pair"
+            )
+        new_scores, at = _nearest_in(queries, vectors, k)
+        scores = np.concatenate((scores, new_scores), axis=1)
+        found = np.concatenate((found, rows[at]), axis=1)
+        order = np.lexsort((found, -scores), axis=1)[:, :k]
+        scores, found = np.take_along_axis(scores, order, 1), np.take_along_axis(found, order, 1)
+    for row_list, score_list in zip(found.tolist(), scores.tolist(), strict=True):
+        yield [Hit(row, score) for row, score in zip(row_list, score_list, strict=True)]
+
+
+def _groups(folder: Path) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Rows, ascending, and their vectors, a group of files at a time."""
+    files, start = sorted(folder.glob("*.npy")), 0
+    for i in range(0, len(files), _FILES):
+        vectors = np.concatenate([np.load(path, mmap_mode="r") for path in files[i : i + _FILES]])
+        rows = np.fromfile(folder / "rows.bin", dtype="<i8", count=len(vectors), offset=8 * start)
+        order = np.argsort(rows)  # a group may hold the end of one stream and the beginning of the next
+        yield rows[order], vectors[order]
+        start += len(vectors)
+
+
+def _nearest_in(queries: np.ndarray, vectors: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rounded scores and positions of the k best vectors; where a tie may go on past the border, by all scores."""
+    import faiss
+
+    k = min(k, len(vectors))
+    fetched = min(k + _SPARE, len(vectors))
+    scores, at = faiss.knn(queries, vectors, fetched, faiss.METRIC_INNER_PRODUCT)
+    scores = np.round(scores.astype(np.float64), DECIMALS)
+    order = np.lexsort((at, -scores), axis=1)[:, :k]
+    last = scores.min(axis=1)
+    scores, at = np.take_along_axis(scores, order, 1), np.take_along_axis(at, order, 1)
+    for i in np.flatnonzero(scores[:, -1] == last) if fetched < len(vectors) else ():
+        at[i], scores[i] = best(vectors @ queries[i], k)
+    return scores, at

@@ -1,0 +1,204 @@
+"""Text encoders: sentence-transformers models, Contriever, and DPR's pair, behind one small interface."""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from hashlib import file_digest, sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from builders.bundled import BUNDLED, bundled_file
+from builders.config import digest_of
+from builders.errors import SetupError
+
+DPR_TOKENS = 256  # the length that DPR was trained with (Karpukhin et al., 2020)
+_CPU_BATCH, _GPU_BATCH = 16, 256  # texts in a forward pass; larger ones are slower on a CPU
+_NOT_NEEDED = ["*.onnx", "onnx/*", "openvino/*", "*.h5", "*.msgpack", "*.ot", "*.gguf", "*.md"]
+
+
+class Text(NamedTuple):
+    """What is encoded: a passage with its title, or a query with an empty one."""
+
+    title: str
+    body: str
+
+    def joined(self) -> str:
+        """Title, space, body, for encoders that take one text."""
+        return f"{self.title} {self.body}" if self.title else self.body
+
+
+class Encoder(ABC):
+    """A model in a folder; loaded at the first text, so that its digest can be asked for without its weights."""
+
+    max_tokens: int | None = None  # where a text is cut, if the model's files do not say it
+
+    def __init__(self, folder: Path, dtype: str, side: str, threads: int) -> None:
+        self.folder, self.dtype, self.side, self.threads = folder, dtype, side, threads
+        self.device = "cuda" if _on_gpu() else "cpu"
+
+    @abstractmethod
+    def encode(self, texts: Sequence[Text]) -> np.ndarray:
+        """Vectors, float32 of shape (texts, dimensions); the same list gives the same vectors."""
+
+    @cached_property
+    def digest(self) -> str:
+        """What the vectors depend on: the model's files (its longest text among them), number type, side."""
+        return digest_of([files_digest(self.folder), self.dtype, self.max_tokens, self.side])
+
+    def encode_distinct(self, texts: Iterable[str]) -> dict[str, np.ndarray]:
+        """The vector of each distinct query text, whatever the order in which the texts come."""
+        distinct = sorted(set(texts), key=lambda text: (len(text), text))
+        if not distinct:
+            return {}
+        vectors = self.encode([Text("", text) for text in distinct])
+        return dict(zip(distinct, vectors, strict=True))
+
+    def _torch(self) -> tuple[Any, Any]:
+        """The torch module, told how many threads to use, and the number type."""
+        import torch
+
+        torch.set_num_threads(self.threads)
+        return torch, getattr(torch, self.dtype)
+
+    @property
+    def _batch_size(self) -> int:
+        return _CPU_BATCH if self.device == "cpu" else _GPU_BATCH
+
+
+class SentenceEncoder(Encoder):
+    """Any sentence-transformers model; a bare transformer such as Contriever gets the mean over its real tokens.
+
+    Vectors have length 1 where the model compares by cosine; a bare transformer compares by inner product.
+    """
+
+    def encode(self, texts: Sequence[Text]) -> np.ndarray:
+        """Vectors, float32 of shape (texts, dimensions)."""
+        encode = self._model.encode_query if self.side == "query" else self._model.encode_document
+        vectors = encode([t.joined() for t in texts], batch_size=self._batch_size, show_progress_bar=False)
+        vectors = np.asarray(vectors, dtype=np.float32)
+        return _unit(vectors) if self._cosine else vectors
+
+    @property
+    def _cosine(self) -> bool:
+        return (self.folder / "modules.json").is_file() and self._model.similarity_fn_name == "cosine"
+
+    @cached_property
+    def _model(self) -> Any:
+        from sentence_transformers import SentenceTransformer
+
+        _, dtype = self._torch()
+        return SentenceTransformer(
+            str(self.folder), device=self.device, local_files_only=True, model_kwargs={"dtype": dtype}
+        )
+
+
+class DprEncoder(Encoder):
+    """One half of DPR (Karpukhin et al., 2020): the vector of the first token; passages go in as title and text."""
+
+    max_tokens = DPR_TOKENS
+
+    def encode(self, texts: Sequence[Text]) -> np.ndarray:
+        """Vectors, float32 of shape (texts, dimensions); like lengths share a batch, to pad little."""
+        torch, _ = self._torch()
+        order = sorted(range(len(texts)), key=lambda i: (-len(texts[i].joined()), i))
+        vectors: np.ndarray | None = None
+        with torch.inference_mode():
+            for start in range(0, len(order), self._batch_size):
+                at = order[start : start + self._batch_size]
+                pooled = self._model(**self._tokens([texts[i] for i in at])).pooler_output.float().cpu().numpy()
+                if vectors is None:
+                    vectors = np.empty((len(texts), pooled.shape[1]), dtype=np.float32)
+                vectors[at] = pooled
+        return vectors if vectors is not None else np.empty((0, 0), dtype=np.float32)
+
+    def _tokens(self, texts: Sequence[Text]) -> Any:
+        bodies = [text.body for text in texts]
+        pair = ([text.title for text in texts], bodies) if self.side == "passage" else (bodies,)
+        tokens = self._tokenizer(*pair, truncation=True, max_length=self.max_tokens, padding=True, return_tensors="pt")
+        return tokens.to(self.device)
+
+    @cached_property
+    def _model(self) -> Any:
+        from transformers import DPRContextEncoder, DPRQuestionEncoder
+
+        _, dtype = self._torch()
+        kind = DPRQuestionEncoder if self.side == "query" else DPRContextEncoder
+        return kind.from_pretrained(str(self.folder), dtype=dtype, local_files_only=True).to(self.device).eval()
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        from transformers import AutoTokenizer
+
+        return AutoTokenizer.from_pretrained(str(self.folder), local_files_only=True)
+
+
+def encoder(model: str, side: str, dtype: str, threads: int) -> Encoder:
+    """The encoder of a model given as `bundled:NAME`, a folder, or a Hub id[@revision]; side is query or passage."""
+    folder = model_folder(model)
+    config = folder / "config.json"
+    if not config.is_file():
+        raise SetupError(f"model {model} has no config.json in {folder}; give the folder of a Hugging Face model")
+    kind = DprEncoder if re.search(r'"model_type"\s*:\s*"dpr"', config.read_text(encoding="utf-8")) else SentenceEncoder
+    return kind(folder, number_type(dtype), side, threads)
+
+
+def model_folder(model: str) -> Path:
+    """Where a model's files lie; SetupError where they are neither here nor on the Hub."""
+    if model.startswith("bundled:"):
+        return bundled_file(model.removeprefix("bundled:")).parent
+    if Path(model).is_dir():
+        return Path(model)
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HFValidationError
+
+    repo, _, revision = model.partition("@")
+    try:
+        return Path(snapshot_download(repo, revision=revision or None, ignore_patterns=_NOT_NEEDED))
+    except (OSError, ValueError, HFValidationError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise SetupError(
+            f"model {model!r} is no folder or bundled name (bundled:{', bundled:'.join(BUNDLED)}), "
+            f"and the Hub did not give it: {reason}"
+        ) from None
+
+
+def number_type(dtype: str) -> str:
+    """float32 or bfloat16; auto is bfloat16 where the processor multiplies it faster than float32."""
+    if dtype != "auto":
+        return dtype
+    if _on_gpu():
+        import torch
+
+        return "bfloat16" if torch.cuda.is_bf16_supported(including_emulation=False) else "float32"
+    info = Path("/proc/cpuinfo")
+    fast = info.is_file() and re.search(r"\b(avx512_bf16|amx_bf16|bf16)\b", info.read_text())
+    return "bfloat16" if fast else "float32"
+
+
+def files_digest(folder: Path) -> str:
+    """One digest over the names and contents of a model's files."""
+    digest = sha256()
+    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+        name = path.relative_to(folder).as_posix()
+        if not name.startswith(".") and path.suffix != ".md":
+            digest.update(f"{name}\x1f{_file_digest(path)}\x1f".encode())
+    return digest.hexdigest()
+
+
+def _file_digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / np.maximum(lengths, np.finfo(np.float32).tiny)
+
+
+def _on_gpu() -> bool:
+    import torch
+
+    return bool(torch.cuda.is_available())

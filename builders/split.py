@@ -1,0 +1,41 @@
+"""Which questions a split gets, whatever the order in which the source lists them."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from builders.errors import SetupError
+from builders.schema import Question
+from builders.seeds import order_key
+from builders.text import normalise
+
+
+def checked_ids(questions: Sequence[Question], where: str) -> Sequence[Question]:
+    """The questions, or SetupError with the ids that several of them share: judgements would mix."""
+    repeated = [id for id, n in Counter(question.id for question in questions).items() if n > 1]
+    if repeated:
+        more = f" and {len(repeated) - 5} more" if len(repeated) > 5 else ""
+        raise SetupError(f"{where}: {', '.join(repeated[:5])}{more} stand on several records; ids must be unique")
+    return questions
+
+
+class Splitter:
+    """Deals the questions of one task into splits; no query, normalised, stands in two of them, or twice in one."""
+
+    def __init__(self, seed: str) -> None:
+        self._seed = seed
+        self._queries: set[str] = set()
+
+    def take(self, questions: Sequence[Question], n: int, counts: Counter[str]) -> list[Question]:
+        """The next `n` questions by a hash of (seed, id) whose query was not taken before."""
+        taken: list[Question] = []
+        for question in sorted(questions, key=lambda q: order_key(self._seed, "split", q.id)):
+            if len(taken) == n:
+                break
+            query = normalise(question.query) or question.query
+            if query in self._queries:
+                counts["dup_input"] += 1
+            else:
+                self._queries.add(query)
+                taken.append(question)
+        counts["too_few"] += n - len(taken)
+        return taken

@@ -1,0 +1,86 @@
+"""Pages of the knowledge source, their passages, and the index that finds both."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+
+import pyarrow as pa
+
+from builders.chunk import chunk_table
+from builders.corpus import write_page_index
+from builders.engine import Tick
+from builders.errors import SetupError
+from builders.schema import PAGES, Page
+from builders.sources import PAGE_READERS
+from builders.sources.fetch import fetch
+from builders.work import Build, Counts, read_table, write_table
+
+PAGES_PER_PART = 4096
+
+
+def plan_pages(build: Build) -> list[str]:
+    """One shard, a folder of parts: a source is read once, from its beginning."""
+    return ["all"]
+
+
+def make_pages(build: Build, shard: str, out: Path, tick: Tick) -> Counts:
+    """Writes the pages of the knowledge source in parts of a fixed number."""
+    source = build.recipe.knowledge
+    counts: Counter[str] = Counter()
+    pages = PAGE_READERS[source.reader](fetch(source, build.base, build.cache), counts)
+    out.mkdir()
+    total = 0
+    for number, part in enumerate(_parts(pages, PAGES_PER_PART)):
+        write_table(out / f"{number:06d}.arrow", _table(part))
+        total += len(part)
+        tick(total, source.rows or total)
+    if not total:
+        raise SetupError(f"{source.path} holds no page that reader {source.reader!r} can use: {dict(counts)}")
+    if source.rows and counts["read"] != source.rows:
+        raise SetupError(f"{source.path} has {counts['read']} records, and the recipe says {source.rows}")
+    return {**counts, "pages": total}
+
+
+def _parts(pages: Iterable[Page], size: int) -> Iterator[list[Page]]:
+    iterator = iter(pages)
+    while part := list(islice(iterator, size)):
+        yield part
+
+
+def _table(pages: list[Page]) -> pa.Table:
+    return pa.table(
+        {
+            "page_id": [page.page_id for page in pages],
+            "title": [page.title for page in pages],
+            "paragraphs": [page.paragraphs for page in pages],
+            "anchors": [[{"text": text, "title": title} for text, title in page.anchors] for page in pages],
+        },
+        schema=PAGES,
+    )
+
+
+def plan_chunk(build: Build) -> list[str]:
+    """One shard of passages for each part of pages."""
+    return sorted(path.name for path in build.path("pages", "all").glob("*.arrow"))
+
+
+def make_chunk(build: Build, shard: str, out: Path, tick: Tick) -> Counts:
+    """Writes the passages of one part of pages."""
+    passages = chunk_table(read_table(build.path("pages", "all") / shard), build.recipe.chunk_words)
+    write_table(out, passages)
+    return {"passages": passages.num_rows}
+
+
+def plan_index(build: Build) -> list[str]:
+    """One shard."""
+    return ["pages"]
+
+
+def make_index(build: Build, shard: str, out: Path, tick: Tick) -> Counts:
+    """Writes the index of pages; an id that stands twice stops the build."""
+    pages = [build.path("pages", "all") / name for name in build.shards("chunk")]
+    repeated = write_page_index(pages, [build.path("chunk", name) for name in build.shards("chunk")], out)
+    if repeated:
+        raise SetupError(f"the knowledge source has several pages with id {', '.join(repeated)}; keep one of each")
+    return {}

@@ -1,0 +1,108 @@
+"""Questions with their gold, dealt into splits, in shards of a fixed number."""
+
+from collections import Counter
+from pathlib import Path
+from typing import cast
+
+import pyarrow as pa
+
+from builders.config import Split, Task
+from builders.engine import Tick
+from builders.gold import gold_rows, page_numbers_by_title, resolve
+from builders.schema import QUESTIONS, TARGETS, Question, Quote, Span
+from builders.sources import QUESTION_READERS
+from builders.sources.fetch import fetch
+from builders.split import Splitter, checked_ids
+from builders.work import Build, Counts, read_table, write_table
+
+QUESTIONS_PER_PART = 64
+SPLITS: tuple[Split, ...] = ("test", "validation", "train")  # the order in which they choose
+
+
+def plan_questions(build: Build) -> list[str]:
+    """One shard, a folder of parts, for each task."""
+    return list(build.recipe.tasks)
+
+
+def make_questions(build: Build, shard: str, out: Path, tick: Tick) -> Counts:
+    """Writes the questions of one task's splits; what cannot be used is counted by reason."""
+    task_name, task, limit = shard, build.recipe.tasks[shard], build.recipe.limit
+    counts: Counter[str] = Counter()
+    usable = {name: _usable(build, task, task_name, name, counts) for name in task.files}
+    splitter = Splitter(build.recipe.seed)
+    out.mkdir()
+    for split in SPLITS:
+        if take := task.take.get(split):
+            n = min(take.n, limit or take.n)
+            questions = splitter.take(usable[take.source], n, counts)
+            counts[f"{split}_questions"] += len(questions)
+            for part, start in enumerate(range(0, len(questions), QUESTIONS_PER_PART)):
+                table = _table(questions[start : start + QUESTIONS_PER_PART], split)
+                write_table(out / f"{task_name}-{split}-{part:05d}.arrow", table)
+    return dict(+counts)
+
+
+def _usable(build: Build, task: Task, task_name: str, file: str, counts: Counter[str]) -> list[Question]:
+    source = task.files[file]
+    path = fetch(source, build.base, build.cache)
+    questions = list(QUESTION_READERS[source.reader](path, task_name, counts))
+    checked_ids(questions, path.name)
+    titles = page_numbers_by_title(build.corpus, {quote.title for q in questions for quote in q.quotes})
+    usable = []
+    for question in questions:
+        resolved, reasons = resolve(question, build.corpus, titles, needs_all=task.gold == "all")
+        counts.update(reasons)
+        if resolved:
+            usable.append(resolved)
+    return usable
+
+
+def _table(questions: list[Question], split: str) -> pa.Table:
+    rows = [
+        {**question._asdict(), "split": split, "provenance": [span._asdict() for span in question.provenance]}
+        for question in questions
+    ]
+    return pa.Table.from_pylist(rows, schema=QUESTIONS)
+
+
+def questions_of(table: pa.Table) -> list[Question]:
+    """The questions of a table of schema.QUESTIONS or schema.TARGETS."""
+    return [
+        Question(
+            **{name: row[name] for name in Question._fields if name not in ("provenance", "quotes")},
+            provenance=[Span(**span) for span in row["provenance"]],
+            quotes=tuple[Quote, ...](),
+        )
+        for row in table.to_pylist()
+    ]
+
+
+def plan_gold(build: Build) -> list[str]:
+    """One shard for each part of questions, tasks in the recipe's order, then splits."""
+    names = [path.name for task in build.recipe.tasks for path in build.path("questions", task).glob("*.arrow")]
+    order = {task: number for number, task in enumerate(build.recipe.tasks)}
+    splits = {split: number for number, split in enumerate(SPLITS)}
+    return sorted(names, key=lambda name: (order[task_of(name)], splits[split_of(name)], name))
+
+
+def make_gold(build: Build, shard: str, out: Path, tick: Tick) -> Counts:
+    """Adds each question's gold rows, and the other rows that touch its provenance."""
+    table = read_table(build.path("questions", task_of(shard)) / shard)
+    mode = build.recipe.tasks[task_of(shard)].gold
+    found = [gold_rows(question, build.corpus, mode) for question in questions_of(table)]
+    table = table.append_column(
+        TARGETS.field("gold"), pa.array([gold for gold, _ in found], TARGETS.field("gold").type)
+    )
+    barred = pa.array([barred for _, barred in found], TARGETS.field("barred").type)
+    write_table(out, table.append_column(TARGETS.field("barred"), barred))
+    return {"gold": sum(len(gold) for gold, _ in found)}
+
+
+def task_of(shard: str) -> str:
+    """The task in a question shard's name."""
+    return shard.split("-")[0]
+
+
+def split_of(shard: str) -> Split:
+    """The split in a question shard's name."""
+    return cast(Split, shard.split("-")[1])

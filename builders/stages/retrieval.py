@@ -1,0 +1,112 @@
+"""Indexes and runs of the retrievers."""
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from builders.engine import Tick
+from builders.errors import SetupError
+from builders.retrieve import RETRIEVERS
+from builders.retrieve.base import Context, Hit, Query, ranked_hits, run_table
+from builders.schema import RUN
+from builders.work import Build, Counts, write_json
+
+
+def plan_search_index(build: Build) -> list[str]:
+    """One shard for each retriever; none where the recipe names finished runs."""
+    return [] if build.recipe.runs else list(build.recipe.retrievers)
+
+
+def make_search_index(build: Build, shard: str, out: Path, tick: Tick) -> Counts:
+    """Writes one retriever's index, and what its scores depend on."""
+    context = _context(build, shard, tick)
+    engine = RETRIEVERS[context.spec.kind]()
+    out.mkdir()
+    engine.index(context, out)
+    write_json(out / "identity.json", engine.identity(context))
+    return {}
+
+
+def plan_retrieve(build: Build) -> list[str]:
+    """One run for each retriever."""
+    if build.recipe.runs:
+        return sorted(path.name for path in _runs_folder(build).glob("*.parquet"))
+    return [f"{name}.parquet" for name in build.recipe.retrievers]
+
+
+def make_retrieve(build: Build, shard: str, out: Path, tick: Tick) -> Counts:
+    """Writes one run as Parquet, a row group for each shard of questions; counts the queries without a hit."""
+    queries = [[query_of(row) for row in table.to_pylist()] for table in build.tables("gold")]
+    flat = [query for part in queries for query in part]
+    hits, k = _hits(build, shard, flat, tick)
+    counts = {"queries": len(flat), "queries_without_hits": 0}
+    with pq.ParquetWriter(out, RUN, compression="zstd") as writer:
+        for part in queries:
+            table = run_table(build.corpus, part, islice(hits, len(part)), k)
+            counts["queries_without_hits"] += len(part) - len(table.column("qid").unique())
+            writer.write_table(table, row_group_size=max(1, table.num_rows))
+    return counts
+
+
+def _hits(build: Build, shard: str, queries: list[Query], tick: Tick) -> tuple[Iterator[list[Hit]], int | None]:
+    if build.recipe.runs:
+        return _given_hits(build, _runs_folder(build) / shard, queries), None
+    context = _context(build, shard.removesuffix(".parquet"), tick)
+    engine = RETRIEVERS[context.spec.kind]()
+    folder = build.path("search_index", shard.removesuffix(".parquet"))
+    hits = _ticked(engine.search(context, folder, queries), len(queries), tick)
+    return hits, context.spec.k if engine.level == "passage" else None
+
+
+def _ticked(hits: Iterable[list[Hit]], total: int, tick: Tick) -> Iterator[list[Hit]]:
+    for done, found in enumerate(hits, start=1):
+        yield found
+        tick(done, total)
+
+
+def _context(build: Build, retriever: str, tick: Tick) -> Context:
+    spec = build.recipe.retrievers[retriever]
+    if spec.kind not in RETRIEVERS:
+        raise SetupError(f"retrievers.{retriever}.kind {spec.kind!r} is unknown; there are {', '.join(RETRIEVERS)}")
+    return Context(spec, build.corpus, build.cache, build.threads, tick)
+
+
+def query_of(row: dict) -> Query:
+    """A question's text and its canonical answer, which labels and yes/no are not: they are no text of the source."""
+    answer = row["answers"][0] if row["answer_kind"] == "text" else ""
+    return Query(row["id"], f"{row['query']} {answer}".strip())
+
+
+def _runs_folder(build: Build) -> Path:
+    folder = build.base / (build.recipe.runs or "")
+    if not any(folder.glob("*.parquet")):
+        raise SetupError(f"runs: {folder} holds no .parquet file; put one run for each retriever there")
+    return folder
+
+
+def _given_hits(build: Build, path: Path, queries: list[Query]) -> Iterator[list[Hit]]:
+    """A finished run's hits, checked at the door."""
+    run = pq.read_table(path)
+    missing = {"qid", "pid", "score"} - set(run.column_names)
+    if missing:
+        raise SetupError(f"{path} has columns {run.column_names}; it must also have {sorted(missing)}")
+    found: dict[str, list[Hit]] = {query.qid: [] for query in queries}
+    for qid, pid, score in zip(*(run.column(name).to_pylist() for name in ("qid", "pid", "score")), strict=True):
+        row = build.corpus.row_of(pid)
+        if row is None:
+            raise SetupError(f"{path}: passage {pid} is not in the knowledge source; use the run of this source")
+        if qid in found:
+            found[qid].append(Hit(row, score))
+    return (ranked_hits(found[query.qid]) for query in queries)
+
+
+def read_run(path: Path, part: int) -> dict[str, list[Hit]]:
+    """One shard of questions' hits by question, best first."""
+    table: pa.Table = pq.ParquetFile(path).read_row_group(part, columns=["qid", "row", "score"])
+    hits: dict[str, list[Hit]] = {}
+    for qid, row, score in zip(*(column.to_pylist() for column in table.columns), strict=True):
+        hits.setdefault(qid, []).append(Hit(row, score))
+    return hits

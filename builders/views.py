@@ -1,0 +1,66 @@
+"""DuckDB over a dataset folder: one view for each config."""
+
+import csv as csv_module
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+
+from builders.errors import SetupError
+from builders.manifest import read_manifest
+
+if TYPE_CHECKING:
+    import duckdb
+
+SHOWN_ROWS = 100
+
+
+def connect(folder: Path) -> "duckdb.DuckDBPyConnection":
+    """A connection in memory with a view for each config (`split` added) and `all_configs` (`config` added too)."""
+    import duckdb
+
+    connection = duckdb.connect()
+    views = []
+    for config, splits in read_manifest(folder)["configs"].items():
+        selects = []
+        for split, files in splits.items():
+            paths = ", ".join(_literal(str(_existing(folder, file["path"]))) for file in files)
+            selects.append(f"SELECT *, {_literal(split)} AS split FROM read_parquet([{paths}])")
+        connection.execute(f'CREATE VIEW "{config}" AS {" UNION ALL ".join(selects)}')
+        views.append(f'SELECT {_literal(config)} AS config, * FROM "{config}"')
+    connection.execute(f"CREATE VIEW all_configs AS {' UNION ALL '.join(views)}")
+    return connection
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _existing(folder: Path, path: str) -> Path:
+    full = folder / path
+    if not full.is_file():
+        raise SetupError(f"{full} is missing, and the manifest lists it; build the dataset again")
+    return full
+
+
+def run_sql(folder: Path, query: str, csv: bool, console: Console) -> None:
+    """Prints the result of a query as a table, or as comma-separated values."""
+    import duckdb
+
+    try:
+        result = connect(folder).execute(query)
+        names = [column[0] for column in result.description or []]
+        rows = result.fetchall()
+    except duckdb.Error as error:
+        raise SetupError(f"DuckDB: {' '.join(str(error).split())}") from None
+    if csv:
+        csv_module.writer(sys.stdout, lineterminator="\n").writerows([names, *rows])
+        return
+    table = Table(*names)
+    for row in rows[:SHOWN_ROWS]:
+        table.add_row(*(str(value) for value in row))
+    console.print(table)
+    if len(rows) > SHOWN_ROWS:
+        console.print(f"{len(rows)} rows, the first {SHOWN_ROWS} shown; --csv prints all")

@@ -1,0 +1,1 @@
+"""Runs models on a built dataset and scores them: load -> condition -> method -> model -> parse -> score -> report."""

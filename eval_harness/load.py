@@ -1,0 +1,132 @@
+"""Reads the published dataset folder: manifest and Parquet, nothing of the builder's insides."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from builders.errors import SetupError
+from builders.schema import Role
+
+_COLUMNS = ["id", "task", "query", "answers", "passages", "gold"]
+_BATCH_ROWS = 16  # rows of the longest configs hold megabytes each
+
+
+class Passage(NamedTuple):
+    """A passage of an instance's context."""
+
+    pid: str
+    title: str
+    text: str
+    role: Role
+
+
+class Instance(NamedTuple):
+    """One row of a config; `gold` holds positions in `passages`."""
+
+    id: str
+    task: str
+    query: str
+    answers: list[str]
+    passages: list[Passage]
+    gold: list[int]
+
+
+class Dataset(NamedTuple):
+    """A dataset folder, known by its name, its version and the digest of its manifest."""
+
+    folder: Path
+    name: str
+    version: str
+    manifest_sha256: str
+
+
+def open_dataset(folder: Path) -> Dataset:
+    """The dataset in `folder`; SetupError where no readable manifest is."""
+    manifest = folder / "manifest.json"
+    if not manifest.is_file():
+        raise SetupError(f"{folder} holds no manifest.json, so it is no dataset; build one with: icr2 build")
+    content = manifest.read_bytes()
+    try:
+        fields = json.loads(content)
+        name, version = str(fields["name"]), str(fields["version"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise SetupError(
+            f"{manifest} is no manifest with name and version ({error!r}); build the dataset anew"
+        ) from None
+    return Dataset(folder, name, version, sha256(content).hexdigest())
+
+
+def load_instances(
+    dataset: Dataset, config: str, split: str, tasks: Sequence[str] = (), limit: int | None = None
+) -> list[Instance]:
+    """The instances of a config's split in file order: those of `tasks` (all when empty), the first `limit` of each.
+
+    SetupError names what there is where the config, the split, a task or a column is missing.
+    """
+    taken: Counter[str] = Counter()
+    instances: dict[str, Instance] = {}
+    for path in _files(dataset, config, split):
+        for row in _rows(path):
+            taken[row["task"]] += 1
+            if (tasks and row["task"] not in tasks) or (limit is not None and taken[row["task"]] > limit):
+                continue
+            if row["id"] in instances:
+                raise SetupError(f"{path} holds id {row['id']!r} a second time; check it with: icr2 validate")
+            instances[row["id"]] = _instance(row)
+    if unknown := set(tasks) - set(taken):
+        raise SetupError(f"{config}/{split} has no task {_listed(unknown)}; there are {_listed(taken)}")
+    if not instances:
+        raise SetupError(f"{config}/{split} of {dataset.folder} has no rows; check it with: icr2 validate")
+    return list(instances.values())
+
+
+def check_parts(dataset: Dataset, configs: Sequence[str], split: str) -> None:
+    """Raises SetupError unless every config has the split, before any time is spent on the first of them."""
+    for config in configs:
+        _files(dataset, config, split)
+
+
+def _files(dataset: Dataset, config: str, split: str) -> list[Path]:
+    """A split's files in order; SetupError where some or all are missing."""
+    configs = {path.parent.name for path in dataset.folder.glob("*/*.parquet")}
+    if config not in configs:
+        raise SetupError(f"{dataset.folder} has no config {config!r}; there are {_listed(configs)}")
+    folder = dataset.folder / config
+    splits = {path.name.rpartition("-of-")[0].rpartition("-")[0] for path in folder.glob("*.parquet")}
+    if split not in splits:
+        raise SetupError(f"{folder} has no split {split!r}; there are {_listed(splits)}")
+    files = sorted(path for path in folder.glob("*.parquet") if re.match(rf"{re.escape(split)}-\d+-of-", path.name))
+    wanted = int(files[0].stem.rpartition("-of-")[2])
+    if len(files) != wanted:
+        raise SetupError(
+            f"{folder} holds {len(files)} of the {wanted} files of {split}; fetch or build the dataset anew"
+        )
+    return files
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(path)
+    except pa.ArrowInvalid as error:
+        raise SetupError(f"{path} is no readable Parquet file: {str(error).splitlines()[0]}") from None
+    with file:
+        if missing := set(_COLUMNS) - set(file.schema_arrow.names):
+            raise SetupError(f"{path} lacks the columns {_listed(missing)}; check it with: icr2 validate")
+        for batch in file.iter_batches(_BATCH_ROWS, columns=_COLUMNS):
+            yield from batch.to_pylist()
+
+
+def _instance(row: dict[str, Any]) -> Instance:
+    passages = [Passage(p["pid"], p["title"], p["text"], p["role"]) for p in row["passages"] or []]
+    return Instance(row["id"], row["task"], row["query"], row["answers"] or [], passages, row["gold"] or [])
+
+
+def _listed(names: Sequence[str] | set[str] | Counter[str]) -> str:
+    return ", ".join(sorted(names)) or "none"

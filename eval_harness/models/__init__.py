@@ -1,0 +1,74 @@
+"""Models by what a user writes: a bundled name, a folder, a GGUF file, or a Hub id[@revision]."""
+
+from hashlib import file_digest, sha256
+from pathlib import Path
+from typing import NamedTuple
+
+from builders.bundled import BUNDLED, bundled_file
+from builders.errors import SetupError
+from eval_harness.models.base import Model
+from eval_harness.models.gguf import dequantised, gguf_digest
+
+BUNDLED_MODELS = [name for name, item in BUNDLED.items() if item.file.endswith(".gguf")]
+_PARTS = (".json", ".safetensors", ".jinja", ".model", ".txt")  # a checkpoint without pickled weights
+
+
+class Checkpoint(NamedTuple):
+    """A model folder with its name and what pins it: a commit of the Hub, or `sha256:` and a digest of its files."""
+
+    folder: Path
+    name: str
+    revision: str
+
+
+def load_model(spec: str, dtype: str = "auto") -> Model:
+    """The model a user names, ready to answer; SetupError where it is not to be had."""
+    checkpoint = find_checkpoint(spec)
+    from eval_harness.models.hf import HfModel
+
+    return HfModel(checkpoint.folder, checkpoint.name, checkpoint.revision, dtype)
+
+
+def find_checkpoint(spec: str) -> Checkpoint:
+    """The folder of a model, fetched or converted when need be."""
+    path = Path(spec)
+    if spec in BUNDLED_MODELS:
+        return _from_gguf(bundled_file(spec), spec)
+    if path.suffix == ".gguf" and path.is_file():
+        return _from_gguf(path.resolve(), path.stem)
+    if path.is_dir():
+        if not (path / "config.json").is_file():
+            raise SetupError(f"{path} holds no config.json, so it is no model folder")
+        return Checkpoint(path, path.resolve().name, f"sha256:{_folder_digest(path)}")
+    return _from_hub(spec)
+
+
+def _from_gguf(gguf: Path, name: str) -> Checkpoint:
+    digest = gguf_digest(gguf)
+    return Checkpoint(dequantised(gguf, name, digest), name, f"sha256:{digest}")
+
+
+def _folder_digest(folder: Path) -> str:
+    total = sha256()
+    for path in sorted(path for path in folder.iterdir() if path.suffix in _PARTS):
+        with path.open("rb") as file:
+            total.update(f"{path.name}\x1f{file_digest(file, 'sha256').hexdigest()}\n".encode())
+    return total.hexdigest()
+
+
+def _from_hub(spec: str) -> Checkpoint:
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HFValidationError
+
+    repo, _, revision = spec.partition("@")
+    try:
+        folder = Path(
+            snapshot_download(repo, revision=revision or None, allow_patterns=[f"*{part}" for part in _PARTS])
+        )
+    except (OSError, ValueError, HFValidationError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise SetupError(
+            f"model {spec!r} is no folder, GGUF file or bundled name ({', '.join(BUNDLED_MODELS)}), "
+            f"and the Hub did not give it: {reason}"
+        ) from None
+    return Checkpoint(folder, repo, folder.name)

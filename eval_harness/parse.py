@@ -1,0 +1,44 @@
+"""Answers read from raw outputs; what cannot be read is None, never an empty string."""
+
+import re
+from typing import NamedTuple
+
+from builders.prompts import FACT_LABELS, prompt_kind
+
+_REASONING = re.compile(r"<think>.*?</think>", re.DOTALL)
+_CUE = re.compile(r"^[\s*#]*(?:answer|judge?ment)[\s*]*:[\s*]*", re.IGNORECASE | re.MULTILINE)  # also in Markdown bold
+_LABEL_WORDS = {word: label for label, asked in FACT_LABELS.items() for word in (label, asked)}
+_LABEL = re.compile(rf"\b(?:{'|'.join(_LABEL_WORDS)})\b", re.IGNORECASE)
+
+
+class Parsed(NamedTuple):
+    """An answer, how many answers the output gave, and whether the output broke off before any."""
+
+    answer: str | None
+    n_answers: int = 1
+    truncated: bool = False
+
+
+def parse(task: str, output: str) -> Parsed:
+    """The answer in an output: a KILT label for a fact task, else the text of the first answer."""
+    text = _without_reasoning(output)
+    if text is None:
+        return Parsed(None, 0, truncated=True)
+    if prompt_kind(task) == "fact":
+        found = _LABEL.search(text)
+        return Parsed(_LABEL_WORDS[found[0].upper()]) if found else Parsed(None, 0)
+    answers = _answers(text)
+    return Parsed(answers[0], len(answers)) if answers else Parsed(None, 0)
+
+
+def _without_reasoning(output: str) -> str | None:
+    """The output without `<think>` blocks, one whose start stands in the prompt included; None if one never ends."""
+    text = _REASONING.sub("", output).rpartition("</think>")[2]
+    return None if "<think>" in text else text.strip()
+
+
+def _answers(text: str) -> list[str]:
+    """The stretches after each cue where the text begins with one, else the whole text; empty ones left out."""
+    before, *after = _CUE.split(text)
+    stretches = after if after and not before.strip() else [text]
+    return [stretch.strip() for stretch in stretches if stretch.strip()]

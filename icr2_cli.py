@@ -1,0 +1,51 @@
+"""The `icr2` command: one app that mounts each folder's commands."""
+
+import errno
+import sys
+
+import typer
+from rich.console import Console
+
+from builders.cli import register as register_builders
+from builders.errors import SetupError
+from eval_harness.cli import register as register_eval_harness
+
+app = typer.Typer(
+    help="Builds, checks, publishes and runs benchmarks of in-context retrieval and reasoning.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+for register in (register_builders, register_eval_harness):
+    register(app)
+
+_MENDABLE = {
+    errno.ENOSPC: "the disk is full; free some space and run the same command again",
+    errno.EDQUOT: "your quota is used up; free some space and run the same command again",
+    errno.EACCES: "no permission; choose a folder that you may write to",
+    errno.EROFS: "the file system is read-only; choose a folder that you may write to",
+}
+
+
+def main() -> None:
+    """Runs the command; what the user can mend is one line on the error output and exit code 2."""
+    try:
+        app()
+    except SetupError as error:
+        _stop(str(error))
+    except OSError as error:
+        if error.errno not in _MENDABLE:
+            raise
+        _stop(f"{error.filename or 'writing failed'}: {_MENDABLE[error.errno]}")
+    except KeyboardInterrupt:
+        Console(stderr=True).print("stopped; run the same command again to go on")
+        sys.exit(130)
+
+
+def _stop(message: str) -> None:
+    Console(stderr=True, soft_wrap=True).print(f"error: {message}", markup=False, highlight=False)
+    sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

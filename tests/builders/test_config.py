@@ -1,0 +1,127 @@
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from builders.config import RECIPES, Recipe, load_recipe, tokens_of
+from builders.errors import SetupError
+
+DEMO = yaml.safe_load((RECIPES / "demo.yaml").read_text(encoding="utf-8"))
+
+
+def recipe(tmp_path: Path, **changes: object) -> Recipe:
+    path = tmp_path / "r.yaml"
+    path.write_text(yaml.safe_dump({**DEMO, **changes}), encoding="utf-8")
+    return load_recipe(str(path), [])[0]
+
+
+@pytest.mark.parametrize(
+    ("length", "tokens"),
+    [("1k", 1024), ("32k", 32768), ("128k", 131072), ("1m", 1048576), ("24k", 24576), ("700", 700)],
+)
+def test_lengths_are_powers_of_two(length: str, tokens: int) -> None:
+    """Case 122."""
+    assert tokens_of(length) == tokens
+
+
+@pytest.mark.parametrize("length", ["", "0k", "-4k", "4K", "1.5k", "k", "32kb", "１k"])
+def test_a_length_that_is_none(length: str) -> None:
+    with pytest.raises(SetupError, match="write a number of tokens"):
+        tokens_of(length)
+
+
+@pytest.mark.parametrize("name", ["demo", "kilt", "kilt_mini"])
+def test_bundled_recipes_are_valid(name: str) -> None:
+    loaded, base = load_recipe(name, [])
+    assert base == RECIPES
+    assert len(set(loaded.configs)) == len(loaded.configs)
+
+
+def test_the_demo_has_22_configs() -> None:
+    configs = load_recipe("demo", [])[0].configs
+    assert len(configs) == 22
+    assert configs[:5] == ["1k_p0", "1k_p25", "1k_p50", "1k_p75", "1k_p100"]
+    assert configs[-2:] == ["loft_4k", "loft_32k"]
+
+
+def test_the_full_recipe_is_the_papers() -> None:
+    full = load_recipe("kilt", [])[0]
+    train = {name: task.take["train"].n for name, task in full.tasks.items()}
+    assert train == {"nq": 7500, "hotpotqa": 7500, "fever": 5000, "wow": 5000}
+    assert [spec.kind for spec in full.retrievers.values()] == ["bm25", "dense", "dense", "tfidf", "entity"]
+    for spec in full.retrievers.values():
+        assert spec.k >= (20 if spec.kind in ("tfidf", "entity") else 200)
+
+
+def test_budget_leaves_room_for_the_output(tmp_path: Path) -> None:
+    """Case 123."""
+    r = recipe(tmp_path)
+    assert (r.budget("1k"), r.budget("4k"), r.budget("8k"), r.budget("32k")) == (768, 3840, 7168, 31744)
+    assert recipe(tmp_path, reserve=276).budget("4k") == 3820
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"retriever": {}}, "unknown key retriever; did you mean retrievers?"),
+        ({"chunk_word": 100}, "unknown key chunk_word; did you mean chunk_words?"),
+        ({"lengths": ["5x"]}, "write a number of tokens"),
+        ({"lengths": ["100"]}, "use 512 to 16m"),
+        ({"ratios": [101]}, "ratios.0: Input should be less than or equal to 100"),
+        ({"ratios": ["half"]}, "ratios.0: Input should be a valid integer"),
+        ({"version": "1.0"}, "version: String should match pattern"),
+        ({"name": "../x"}, "is no name"),
+        ({"retrievers": {}}, "a ratio above 0 needs at least one"),
+        ({"lengths": [], "loft": []}, "name at least one length"),
+        ({"limit": 0}, "limit: Input should be greater than or equal to 1"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(tmp_path: Path, changes: dict, message: str) -> None:
+    with pytest.raises(SetupError) as error:
+        recipe(tmp_path, **changes)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_settings_are_laid_over() -> None:
+    loaded, _ = load_recipe("demo", ["lengths=[2k]", "retrievers.bm25.k=7", "loft=[]"])
+    assert loaded.lengths == ["2k"]
+    assert loaded.retrievers["bm25"].k == 7
+    with pytest.raises(SetupError, match="key=value"):
+        load_recipe("demo", ["lengths"])
+    with pytest.raises(SetupError, match="unknown key retrievers.bm25.kk"):
+        load_recipe("demo", ["retrievers.bm25.kk=7"])
+
+
+def test_a_recipe_that_is_not_there() -> None:
+    with pytest.raises(SetupError, match="demo, kilt, kilt_mini"):
+        load_recipe("dmeo", [])
+
+
+def test_broken_yaml(tmp_path: Path) -> None:
+    (tmp_path / "r.yaml").write_text("a: [1,\nb: }")
+    with pytest.raises(SetupError, match="is not YAML"):
+        load_recipe(str(tmp_path / "r.yaml"), [])
+
+
+def test_version_stays_text(tmp_path: Path) -> None:
+    """Case 102: 1.10.0 is not 1.1."""
+    assert recipe(tmp_path, version="1.10.0").version == "1.10.0"
+
+
+def test_folders_of_this_machine_are_no_part_of_a_recipe(tmp_path: Path) -> None:
+    here = recipe(tmp_path, data="/somewhere/here").portable()
+    assert here == recipe(tmp_path).portable()
+    assert "/" not in str(here["tasks"]["nq"]["files"]["demo"]["path"])
+
+
+@given(st.text(alphabet="abc019_./-", max_size=8))
+def test_no_name_leaves_its_folder(name: str) -> None:
+    """Case 94: names become paths and Hub configs."""
+    try:
+        loaded = Recipe.model_validate({**DEMO, "tasks": {name: DEMO["tasks"]["nq"]}})
+    except ValueError:
+        return
+    assert set(next(iter(loaded.tasks))) <= set("abcdefghijklmnopqrstuvwxyz0123456789_")

@@ -1,0 +1,85 @@
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from builders.filters import AnswerFilter, Text, answer_flags, drop_reasons
+from builders.text import contains
+
+LONG = "The river rises in the hills of the north and runs for ninety miles through five old towns to the sea"
+
+
+def reasons(
+    texts: Sequence[str], answers: Sequence[str] = (), gold: str = "Gold text of no one.", barred: Sequence[int] = ()
+) -> list[str | None]:
+    candidates = [Text(row, "Title", text) for row, text in enumerate(texts, start=1)]
+    return drop_reasons(candidates, [Text(0, "Gold", gold)], barred, answers, AnswerFilter())
+
+
+def test_short_answers_do_not_empty_the_pool() -> None:
+    """Case 64: "no" stands in "northern" as letters alone, and "A" is a word of one passage only."""
+    texts = ["The northern coast is long.", "Oslo has trams.", "A cat sat."]
+    assert reasons(texts, ["no"]) == [None, None, None]
+    assert reasons(texts, ["A"]) == [None, None, "contains_answer"]
+    assert answer_flags(["A"], "text") == ["article_answer"]
+
+
+def test_an_empty_answer_matches_nothing() -> None:
+    assert reasons(["Oslo has trams.", "??"], ["??", ""]) == [None, None]
+    assert answer_flags(["??"], "text") == ["unmatchable_answer"]
+
+
+@pytest.mark.parametrize("kind", ["label", "yesno"])
+def test_labels_have_no_answer_filter(kind: str) -> None:
+    """Case 65."""
+    assert answer_flags(["REFUTES"], kind) == ["answer_filter_not_applicable"]  # type: ignore[arg-type]
+
+
+def test_all_aliases_count_in_text_and_title() -> None:
+    """Case 66."""
+    assert reasons(["He left New York City."], ["NYC", "New York City"]) == ["contains_answer"]
+    titled = [Text(1, "NYC (song)", "A tune.")]
+    assert drop_reasons(titled, [Text(0, "G", "x y z")], [], ["NYC"], AnswerFilter()) == ["contains_answer"]
+
+
+def test_a_copy_of_gold_is_dropped_and_its_sibling_kept() -> None:
+    """Case 72."""
+    gold = "Paris is the capital of France."
+    assert reasons(["Paris  is the capital of France .", "Paris has many bridges."], gold=gold) == [
+        "gold_overlap",
+        None,
+    ]
+
+
+def test_a_passage_that_touches_a_provenance_is_barred() -> None:
+    assert reasons(["One text.", "Another one."], barred=[2]) == [None, "gold_overlap"]
+
+
+def test_the_later_of_two_near_copies_is_dropped() -> None:
+    assert reasons([LONG, "Oslo has trams.", LONG.upper() + "!"]) == [None, None, "near_duplicate"]
+
+
+def test_near_is_nine_tenths_of_the_smaller_ones_bigrams() -> None:
+    words = [f"w{n}" for n in range(21)]  # 20 bigrams
+    eighteen = [*words[:19], "x1", "x2"]  # shares 18 of 20
+    seventeen = [*words[:18], "x1", "x2", "x3"]  # shares 17 of 20
+    assert reasons([" ".join(words), " ".join(eighteen)]) == [None, "near_duplicate"]
+    assert reasons([" ".join(words), " ".join(seventeen)]) == [None, None]
+    assert reasons([" ".join(words), " ".join(words[3:14])]) == [None, "near_duplicate"]  # an excerpt
+
+
+def test_a_dropped_candidate_does_not_drop_its_copy_as_near_duplicate() -> None:
+    texts = [LONG + " at Bergen", LONG]
+    assert reasons(texts, ["Bergen"]) == ["contains_answer", None]
+
+
+WORDS = st.sampled_from(["no", "known", "a", "the", "Oslo", "new", "york", "U.S.", "é", "12", "312"])
+
+
+@given(st.lists(st.lists(WORDS, min_size=1, max_size=4), max_size=3), st.lists(st.lists(WORDS, max_size=8), max_size=5))
+def test_the_fast_answer_filter_is_the_rule(answers: list[list[str]], texts: list[list[str]]) -> None:
+    joined = [" ".join(answer) for answer in answers]
+    candidates = [Text(n, "T", " ".join(words)) for n, words in enumerate(texts)]
+    found = AnswerFilter().hits(joined, candidates)
+    assert [hit is not None for hit in found] == [any(contains(a, c.text) for a in joined) for c in candidates]

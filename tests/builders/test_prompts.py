@@ -1,0 +1,49 @@
+"""The templates of the paper's table 8, word for word but for the mark of the chat template."""
+
+import pytest
+
+from builders.prompts import render
+
+
+def test_question_answering() -> None:
+    prompt = render("nq", "who wrote it", [("Frankenstein", "Mary Shelley wrote it."), ("Oslo", "A city.")])
+    assert prompt.text == (
+        "Please answer the following question given the following passages:\n"
+        "ID: 1\nTitle: Frankenstein\nContext: Mary Shelley wrote it.\n"
+        "ID: 2\nTitle: Oslo\nContext: A city.\n"
+        "Question: who wrote it\nAnswer:"
+    )
+
+
+def test_fact_verification_and_dialogue() -> None:
+    fact = render("fever", "Oslo is a city.", [("Oslo", "A city.")]).text
+    assert fact.startswith(
+        "According to the following passages, please verify the given claim and predict your judgment on its "
+        "factuality as TRUE or FALSE:\n"
+    )
+    assert fact.endswith("Claim: Oslo is a city.\nJudgement:")
+    dialogue = render("wow", "Hi\nHello", [("Oslo", "A city.")]).text
+    assert "role-playing as either Person A or Person B" in dialogue
+    assert dialogue.endswith("Conversation: Hi\nHello")
+
+
+def test_closed_book_names_no_passages() -> None:
+    for task in ("nq", "fever", "wow"):
+        text = render(task, "q", []).text
+        assert "passages" not in text
+        assert "ID:" not in text
+
+
+@pytest.mark.parametrize("task", ["hotpotqa", "fever", "wow"])
+def test_spans_cut_out_the_blocks(task: str) -> None:
+    passages = [("A", "ID: 2 inside"), ("B\n", "Question: x"), ("é", "𝒳")]
+    prompt = render(task, "q", passages)
+    cut = [prompt.text[start:end] for start, end in prompt.spans]
+    assert cut == [f"ID: {n}\nTitle: {title}\nContext: {text}\n" for n, (title, text) in enumerate(passages, 1)]
+
+
+@pytest.mark.parametrize("task", ["nq", "fever", "wow"])
+def test_a_template_that_trims_loses_nothing(task: str) -> None:
+    """Case 128: no cue ends in a space."""
+    text = render(task, "q", [("A", "b")]).text
+    assert text == text.strip()
