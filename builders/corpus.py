@@ -73,6 +73,10 @@ class Corpus:
         """The rows of a page's passages, the page given by its number in corpus order."""
         return range(int(self._first[number]), int(self._first[number + 1]))
 
+    def page_numbers(self, rows: np.ndarray) -> np.ndarray:
+        """The number of each row's page."""
+        return np.searchsorted(self._first, rows, side="right") - 1
+
     def page_number(self, page_id: str) -> int | None:
         """A page's number in corpus order, or None for an id that is not there."""
         key = page_key(page_id)

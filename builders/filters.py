@@ -5,9 +5,10 @@ Reasons, the first that holds: `gold_overlap` (touches a provenance, or shares i
 bigrams with a candidate already taken). A title or text never leaves this module changed.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -32,28 +33,48 @@ class AnswerFilter:
     """Finds answers in passages; each passage is folded once and remembered, since questions share candidates."""
 
     def __init__(self, remembered: int = 50_000) -> None:
-        self._folded = lru_cache(remembered)(_padded_fold)
+        self._folded = _Folded(remembered)
 
     def hits(self, answers: Sequence[str], candidates: Sequence[Text]) -> list[str | None]:
         """For each candidate, the first answer that stands in its title or text on word borders, or None."""
-        needles = [(answer, needle) for answer in answers if (needle := _longest_word(normalise(answer)))]
-        return [self._first(needles, candidate) for candidate in candidates]
-
-    def _first(self, needles: list[tuple[str, str]], candidate: Text) -> str | None:
-        folded = self._folded(candidate.title, candidate.text)
-        for answer, needle in needles:
-            # the longest word must be there before the slower exact rule is asked
-            if needle in folded and (contains(answer, candidate.text) or contains(answer, candidate.title)):
-                return answer
-        return None
-
-
-def _padded_fold(title: str, text: str) -> str:
-    return f" {fold(title)} {fold(text)} "
+        folded = [self._folded[candidate] for candidate in candidates]
+        joined = "\n".join(folded)  # one search for all candidates; a folded text holds no line break
+        starts = list(accumulate((len(text) + 1 for text in folded), initial=0))
+        found: list[str | None] = [None] * len(candidates)
+        for answer in answers:
+            words = [f" {word} " for word in normalise(answer).split()]
+            for at in _places(max(words, key=len), joined, starts) if words else ():
+                # every word must be there before the slower exact rule is asked
+                if found[at] is None and all(word in folded[at] for word in words) and _holds(candidates[at], answer):
+                    found[at] = answer
+        return found
 
 
-def _longest_word(normal: str) -> str:
-    return f" {max(normal.split(), key=len)} " if normal else ""
+class _Folded(dict[Text, str]):
+    """Titles and texts with their punctuation turned into spaces, filled as they are met and emptied when full."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self._most = most
+
+    def __missing__(self, passage: Text) -> str:
+        if len(self) >= self._most:
+            self.clear()
+        self[passage] = folded = fold(f" {passage.title} {passage.text} ")
+        return folded
+
+
+def _places(needle: str, joined: str, starts: Sequence[int]) -> Iterator[int]:
+    """The numbers of the texts in `joined` that hold `needle`; text i begins at `starts[i]`."""
+    at = joined.find(needle)
+    while at >= 0:
+        place = bisect_right(starts, at) - 1
+        yield place
+        at = joined.find(needle, starts[place + 1])
+
+
+def _holds(passage: Text, answer: str) -> bool:
+    return contains(answer, passage.text) or contains(answer, passage.title)
 
 
 def answer_flags(answers: Sequence[str], kind: AnswerKind) -> list[str]:

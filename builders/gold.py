@@ -40,7 +40,7 @@ def resolve(
     counted = [f"span_{reason}" for _, reason in lost]
     missed = {reason for page_id, reason in lost if all(span.page_id != page_id for span in kept)}
     if not kept or (needs_all and missed):
-        return None, [*counted, min(missed, key=_REASONS.index)]
+        return None, [*counted, min(missed, key=_REASONS.index, default="no_gold")]
     return question._replace(provenance=list(dict.fromkeys(kept)), quotes=()), counted
 
 

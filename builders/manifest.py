@@ -25,7 +25,7 @@ def assemble(build: Build, out: Path) -> dict[str, Any]:
         partial.mkdir()
         files = {shard: _place(build.path("write", shard), partial) for shard in build.shards("write")}
         manifest = _manifest(build, files)
-        write_json(partial / "manifest.json", manifest)
+        write_json(partial / "manifest.json", manifest, sort_keys=False)  # configs stay in the recipe's order
         (partial / "README.md").write_text(card(manifest), encoding="utf-8")
     return manifest
 

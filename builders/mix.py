@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from builders.config import tokens_of
-from builders.prompts import parts, render
+from builders.prompts import block, frame, render
 from builders.schema import Role
 from builders.seeds import order_key
 from builders.tokens import TokenCounter
@@ -61,7 +61,7 @@ class Mixer:
 
     def __init__(self, counter: TokenCounter, seed: str) -> None:
         self._counter, self._seed = counter, seed
-        self._block = lru_cache(200_000)(lambda title, text: counter.count(parts("", "", [(title, text)])[1][0]))
+        self._block = lru_cache(200_000)(lambda title, text: counter.count(block(1, title, text)))
         self._number = lru_cache(None)(lambda n: counter.count(str(n)))
 
     def context(
@@ -85,6 +85,10 @@ class Mixer:
     def count(self, task: str, query: str, items: Sequence[Item]) -> int:
         """Tokens of the whole rendered prompt."""
         return self._counter.count(render(task, query, [(item.title, item.text) for item in items]).text)
+
+    def block_tokens(self, item: Item) -> int:
+        """Tokens of one passage's block, numbered 1."""
+        return self._block(item.title, item.text)
 
     def _fit(
         self, task: str, query: str, name: str, gold: Sequence[Item], stream: Sequence[Item], budget: int
@@ -110,13 +114,12 @@ class Mixer:
 
     def _estimates(self, task: str, query: str, gold: Sequence[Item], stream: Sequence[Item]) -> list[int]:
         """Estimated tokens with the first 0, 1, 2, ... passages of the stream: blocks counted one by one."""
-        frame, _ = parts(task, query, [])
-        total = self._counter.count(frame)
+        total = self._counter.count(frame(task, query))
         estimates = []
         for number, item in enumerate([*gold, *stream], start=1):
             if number > len(gold):
                 estimates.append(total)
-            total += self._block(item.title, item.text) + self._number(number) - self._number(1)
+            total += self.block_tokens(item) + self._number(number) - self._number(1)
         return [*estimates, total]
 
 

@@ -1,12 +1,16 @@
 """The build: stages in order, as in the paper's section 3.2, and the one rename that makes the dataset appear."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from rich.console import Console
 
 from builders.config import Recipe, digest_of
 from builders.engine import Pool, Stage, progress_bars, run_stage
+from builders.errors import SetupError
 from builders.manifest import assemble
+from builders.retrieve import RETRIEVERS
+from builders.sources import PAGE_READERS, QUESTION_READERS
 from builders.sources.fetch import digest_of_file, fetch
 from builders.stages.candidates import make_filter, make_pool, plan_filter, plan_pool
 from builders.stages.contexts import make_loft, make_mix, plan_loft, plan_mix
@@ -56,6 +60,7 @@ def run_build(recipe: Recipe, base: Path, out: Path, work: Path, workers: int, c
 
 def prepare(recipe: Recipe, base: Path, work: Path, workers: int = 1) -> Build:
     """The build with the digest of every stage, each bound to all that the stage depends on."""
+    check_names(recipe)
     base = base if recipe.data is None else Path(recipe.data).expanduser()
     build = Build(recipe, base, work, {}, workers)
     inputs = input_digests(build)
@@ -73,6 +78,19 @@ def prepare(recipe: Recipe, base: Path, work: Path, workers: int = 1) -> Build:
             }
         )
     return build
+
+
+def check_names(recipe: Recipe) -> None:
+    """SetupError where a recipe names a reader or a kind of retriever that is not there, before any work is done."""
+    places: dict[str, tuple[str, Mapping[str, object]]] = {"knowledge.reader": (recipe.knowledge.reader, PAGE_READERS)}
+    for task_name, task in recipe.tasks.items():
+        for file, source in task.files.items():
+            places[f"tasks.{task_name}.files.{file}.reader"] = (source.reader, QUESTION_READERS)
+    for name, spec in recipe.retrievers.items():
+        places[f"retrievers.{name}.kind"] = (spec.kind, RETRIEVERS)
+    for place, (value, known) in places.items():
+        if value not in known:
+            raise SetupError(f"{place} {value!r} is unknown; there are {', '.join(known)}")
 
 
 def input_digests(build: Build) -> dict[str, str]:

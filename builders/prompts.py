@@ -4,7 +4,7 @@ The `[INST]` marks of the table are one model family's chat template; here a mod
 the text by whoever runs the model. Passages are numbered from 1 in the order in which they stand.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 VERSION = "1"
@@ -73,6 +73,6 @@ def block(number: int, title: str, text: str) -> str:
     return f"ID: {number}\nTitle: {title}\nContext: {text}\n"
 
 
-def parts(task: str, query: str, passages: Sequence[tuple[str, str]]) -> tuple[str, list[str]]:
-    """The prompt's frame (everything but passages) and each passage's block numbered 1, for estimating lengths."""
-    return _TEMPLATES[prompt_kind(task)][0] + question(task, query), [block(1, *passage) for passage in passages]
+def frame(task: str, query: str) -> str:
+    """A prompt with passages, less the passages."""
+    return _TEMPLATES[prompt_kind(task)][0] + question(task, query)

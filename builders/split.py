@@ -23,7 +23,8 @@ class Splitter:
 
     def __init__(self, seed: str) -> None:
         self._seed = seed
-        self._queries: set[str] = set()
+        self._owner: dict[str, str] = {}  # the question that took each query
+        self._dealt: set[str] = set()
 
     def take(self, questions: Sequence[Question], n: int, counts: Counter[str]) -> list[Question]:
         """The next `n` questions by a hash of (seed, id) whose query was not taken before."""
@@ -31,11 +32,11 @@ class Splitter:
         for question in sorted(questions, key=lambda q: order_key(self._seed, "split", q.id)):
             if len(taken) == n:
                 break
-            query = normalise(question.query) or question.query
-            if query in self._queries:
-                counts["dup_input"] += 1
-            else:
-                self._queries.add(query)
+            owner = self._owner.setdefault(normalise(question.query) or question.query, question.id)
+            if owner == question.id and question.id not in self._dealt:
+                self._dealt.add(question.id)
                 taken.append(question)
+            elif owner != question.id:
+                counts["dup_input"] += 1
         counts["too_few"] += n - len(taken)
         return taken

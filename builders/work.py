@@ -82,10 +82,12 @@ def read_table(path: Path) -> pa.Table:
     return pa.ipc.open_file(pa.memory_map(str(path))).read_all()
 
 
-def write_json(path: Path, value: Any) -> None:
-    """Writes JSON whole or not at all: sorted keys, one trailing newline."""
+def write_json(path: Path, value: Any, sort_keys: bool = True) -> None:
+    """Writes JSON whole or not at all, with one trailing newline."""
     with replacing(path) as partial:
-        partial.write_text(json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
+        partial.write_text(
+            json.dumps(value, indent=2, sort_keys=sort_keys, ensure_ascii=False) + "\n", encoding="utf-8"
+        )
 
 
 @contextmanager

@@ -3,5 +3,7 @@
 from builders.retrieve.base import Retriever
 from builders.retrieve.bm25 import Bm25
 from builders.retrieve.dense import Dense
+from builders.retrieve.entity import Entity
+from builders.retrieve.tfidf import TfIdf
 
-RETRIEVERS: dict[str, type[Retriever]] = {"bm25": Bm25, "dense": Dense}
+RETRIEVERS: dict[str, type[Retriever]] = {"bm25": Bm25, "tfidf": TfIdf, "dense": Dense, "entity": Entity}

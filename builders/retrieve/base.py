@@ -109,10 +109,7 @@ def best(scores: np.ndarray, k: int, floor: float = -np.inf) -> tuple[np.ndarray
 
 
 def in_threads(
-    find: Callable[[Sequence[Query]], list[list[Hit]]],
-    queries: Sequence[Query],
-    threads: int,
-    tick: Callable[[int, int], None],
+    find: Callable[[Sequence[Query]], list[list[Hit]]], queries: Sequence[Query], threads: int
 ) -> Iterator[list[Hit]]:
     """What `find` gives for all queries, a block at a time, in order; only the blocks in work are held in memory."""
     blocks = [queries[start : start + _BLOCK] for start in range(0, len(queries), _BLOCK)]
@@ -120,4 +117,3 @@ def in_threads(
         for first in range(0, len(blocks), threads):
             for found in pool.map(find, blocks[first : first + threads]):
                 yield from found
-            tick(min((first + threads) * _BLOCK, len(queries)), len(queries))

@@ -56,7 +56,7 @@ class Bm25:
         """The k best passages for each query, ties in corpus order; analyser, k1 and b are those of the index."""
         _start(context)
         searcher = _Searcher(folder, context.spec.k)
-        return in_threads(searcher.all_hits, queries, context.threads, context.tick)
+        return in_threads(searcher.all_hits, queries, context.threads)
 
     def identity(self, context: Context) -> dict[str, str]:
         """The jar that holds Lucene and Anserini."""

@@ -2,9 +2,11 @@
 
 import os
 import shutil
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
-from itertools import chain
+from functools import lru_cache
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import Literal
 
@@ -33,16 +35,16 @@ class Dense:
 
     def search(self, context: Context, folder: Path, queries: Sequence[Query]) -> Iterator[list[Hit]]:
         """The k passages with the largest inner product for each query, exactly, ties in corpus order."""
+        vectors = Vectors(folder)
         of_query = query_encoder(context).encode_distinct(q.text for q in queries if has_content(q.text))
         for start in range(0, len(queries), _AT_ONCE):
             some = queries[start : start + _AT_ONCE]
             asked = [i for i, query in enumerate(some) if query.text in of_query]
             found: list[list[Hit]] = [[] for _ in some]
             if asked:
-                vectors = np.stack([of_query[some[i].text] for i in asked])
-                for i, hits in zip(asked, _nearest(vectors, folder, context.spec.k), strict=True):
+                nearest = vectors.nearest(np.stack([of_query[some[i].text] for i in asked]), context.spec.k)
+                for i, hits in zip(asked, nearest, strict=True):
                     found[i] = hits
-            context.tick(start + len(some), len(queries))
             yield from found
 
     def identity(self, context: Context) -> dict[str, str]:
@@ -96,33 +98,49 @@ def _link(source: Path, target: Path) -> None:
         shutil.copyfile(source, target)
 
 
-def _nearest(queries: np.ndarray, folder: Path, k: int) -> Iterator[list[Hit]]:
-    """The k best rows for each query vector, merged from one group of files after another."""
-    scores, found = np.empty((len(queries), 0)), np.empty((len(queries), 0), dtype=np.int64)
-    for rows, vectors in _groups(folder):
-        if vectors.shape[1] != queries.shape[1]:
-            raise SetupError(
-                f"query_model gives vectors of {queries.shape[1]} numbers and model gives {vectors.shape[1]}; "
-                "name the two halves of one pair"
-            )
-        new_scores, at = _nearest_in(queries, vectors, k)
-        scores = np.concatenate((scores, new_scores), axis=1)
-        found = np.concatenate((found, rows[at]), axis=1)
-        order = np.lexsort((found, -scores), axis=1)[:, :k]
-        scores, found = np.take_along_axis(scores, order, 1), np.take_along_axis(found, order, 1)
-    for row_list, score_list in zip(found.tolist(), scores.tolist(), strict=True):
-        yield [Hit(row, score) for row, score in zip(row_list, score_list, strict=True)]
+class Vectors:
+    """The vectors in a folder filled by `link_vectors`, as memory maps."""
+
+    def __init__(self, folder: Path) -> None:
+        self._files = sorted(folder.glob("*.npy"))
+        self._starts = list(accumulate((len(_open(path)) for path in self._files), initial=0))
+        self._rows = np.memmap(folder / "rows.bin", "<i8", "r") if self._files else np.empty(0, np.int64)
+
+    def nearest(self, queries: np.ndarray, k: int) -> Iterator[list[Hit]]:
+        """The k best rows for each query vector by rounded score, merged from one group of files after another."""
+        scores, found = np.empty((len(queries), 0)), np.empty((len(queries), 0), dtype=np.int64)
+        for rows, vectors in self._groups():
+            if vectors.shape[1] != queries.shape[1]:
+                raise SetupError(
+                    f"query_model gives vectors of {queries.shape[1]} numbers and model gives {vectors.shape[1]}; "
+                    "name the two halves of one pair"
+                )
+            new_scores, at = _nearest_in(queries, vectors, k)
+            scores = np.concatenate((scores, new_scores), axis=1)
+            found = np.concatenate((found, rows[at]), axis=1)
+            order = np.lexsort((found, -scores), axis=1)[:, :k]
+            scores, found = np.take_along_axis(scores, order, 1), np.take_along_axis(found, order, 1)
+        for row_list, score_list in zip(found.tolist(), scores.tolist(), strict=True):
+            yield [Hit(row, score) for row, score in zip(row_list, score_list, strict=True)]
+
+    def at(self, row: int) -> np.ndarray:
+        """The vector of a row, where the folder holds one stream, whose rows ascend."""
+        position = int(np.searchsorted(self._rows, row))
+        file = bisect_right(self._starts, position) - 1
+        return np.array(_open(self._files[file])[position - self._starts[file]])
+
+    def _groups(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Rows, ascending, and their vectors, a group of files at a time."""
+        for i in range(0, len(self._files), _FILES):
+            vectors = np.concatenate([_open(path) for path in self._files[i : i + _FILES]])
+            rows = self._rows[self._starts[i] : self._starts[i] + len(vectors)]
+            order = np.argsort(rows)  # a group may hold the end of one stream and the beginning of the next
+            yield rows[order], vectors[order]
 
 
-def _groups(folder: Path) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Rows, ascending, and their vectors, a group of files at a time."""
-    files, start = sorted(folder.glob("*.npy")), 0
-    for i in range(0, len(files), _FILES):
-        vectors = np.concatenate([np.load(path, mmap_mode="r") for path in files[i : i + _FILES]])
-        rows = np.fromfile(folder / "rows.bin", dtype="<i8", count=len(vectors), offset=8 * start)
-        order = np.argsort(rows)  # a group may hold the end of one stream and the beginning of the next
-        yield rows[order], vectors[order]
-        start += len(vectors)
+@lru_cache(maxsize=1024)
+def _open(path: Path) -> np.ndarray:
+    return np.load(path, mmap_mode="r")
 
 
 def _nearest_in(queries: np.ndarray, vectors: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -131,8 +149,8 @@ def _nearest_in(queries: np.ndarray, vectors: np.ndarray, k: int) -> tuple[np.nd
 
     k = min(k, len(vectors))
     fetched = min(k + _SPARE, len(vectors))
-    scores, at = faiss.knn(queries, vectors, fetched, faiss.METRIC_INNER_PRODUCT)
-    scores = np.round(scores.astype(np.float64), DECIMALS)
+    products, at = faiss.knn(queries, vectors, fetched, faiss.METRIC_INNER_PRODUCT)
+    scores = np.round(products.astype(np.float64), DECIMALS)
     order = np.lexsort((at, -scores), axis=1)[:, :k]
     last = scores.min(axis=1)
     scores, at = np.take_along_axis(scores, order, 1), np.take_along_axis(at, order, 1)

@@ -125,7 +125,7 @@ class DprEncoder(Encoder):
         from transformers import DPRContextEncoder, DPRQuestionEncoder
 
         _, dtype = self._torch()
-        kind = DPRQuestionEncoder if self.side == "query" else DPRContextEncoder
+        kind: Any = DPRQuestionEncoder if self.side == "query" else DPRContextEncoder
         return kind.from_pretrained(str(self.folder), dtype=dtype, local_files_only=True).to(self.device).eval()
 
     @cached_property

@@ -101,7 +101,11 @@ def _downloaded(url: str, folder: Path) -> Path:
                 return target
             reason = "the connection ended early"
         except HTTPError as error:
-            raise SetupError(f"{url} cannot be downloaded: HTTP {error.code} {error.reason}; check the URL") from None
+            reason = f"HTTP {error.code} {error.reason}"
+            if error.code == 416:  # what was kept is as long as the file, or longer: begin again
+                partial.unlink(missing_ok=True)
+            elif error.code < 500:
+                raise SetupError(f"{url} cannot be downloaded: {reason}; check the URL") from None
         except (OSError, HTTPException) as error:
             reason = str(error) or type(error).__name__
     raise SetupError(f"{url} cannot be downloaded: {reason}; run the same command again to go on where it stopped")

@@ -127,7 +127,7 @@ def _member(build: Build, mixer: Mixer, target: dict) -> Member:
     gold = [text_at(build.corpus, row) for row in target["gold"]]
     answers = target["answers"] if target["answer_kind"] == "text" else []
     items = [_item(build.corpus, row, "gold") for row in target["gold"]]
-    return Member(target["id"], gold, target["barred"], answers, mixer.count(target["task"], "", items))
+    return Member(target["id"], gold, target["barred"], answers, sum(map(mixer.block_tokens, items)))
 
 
 def _group_rows(

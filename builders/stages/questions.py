@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from builders.config import Split, Task
 from builders.engine import Tick
+from builders.errors import SetupError
 from builders.gold import gold_rows, page_numbers_by_title, resolve
 from builders.schema import QUESTIONS, TARGETS, Question, Quote, Span
 from builders.sources import QUESTION_READERS
@@ -45,8 +46,11 @@ def make_questions(build: Build, shard: str, out: Path, tick: Tick) -> Counts:
 def _usable(build: Build, task: Task, task_name: str, file: str, counts: Counter[str]) -> list[Question]:
     source = task.files[file]
     path = fetch(source, build.base, build.cache)
+    before = counts["read"]
     questions = list(QUESTION_READERS[source.reader](path, task_name, counts))
     checked_ids(questions, path.name)
+    if source.rows and (read := counts["read"] - before) != source.rows:
+        raise SetupError(f"{path} has {read} records, and the recipe says {source.rows}")
     titles = page_numbers_by_title(build.corpus, {quote.title for q in questions for quote in q.quotes})
     usable = []
     for question in questions:

@@ -69,8 +69,6 @@ def _ticked(hits: Iterable[list[Hit]], total: int, tick: Tick) -> Iterator[list[
 
 def _context(build: Build, retriever: str, tick: Tick) -> Context:
     spec = build.recipe.retrievers[retriever]
-    if spec.kind not in RETRIEVERS:
-        raise SetupError(f"retrievers.{retriever}.kind {spec.kind!r} is unknown; there are {', '.join(RETRIEVERS)}")
     return Context(spec, build.corpus, build.cache, build.threads, tick)
 
 

@@ -1,6 +1,9 @@
 """Passages: whole sentences, never too long, and every character of a page accounted for."""
 
 import re
+from collections import Counter
+from itertools import islice
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -9,6 +12,7 @@ from hypothesis import strategies as st
 from builders.chunk import Piece, chunk_page, chunk_table, sentences
 from builders.schema import PASSAGES, Page
 from builders.sources.clean import decode_entities
+from builders.sources.kilt import read_pages
 from tests.builders.small_corpus import page, page_table
 
 
@@ -66,6 +70,10 @@ def test_whole_sentences_are_packed_over_borders_of_paragraphs():
     assert texts(f"{three} {four}", f"{three}\n", four, words=8) == [f"{three} {four}", f"{three} {four}"]
     assert texts(f"{three} {four}", f"{three}\n", four, words=7) == [f"{three} {four}", f"{three} {four}"]
     assert texts(f"{three} {four}", f"{three}\n", four, words=6) == [three, four, three, four]
+
+
+def test_paragraph_that_does_not_fit_is_cut_between_sentences():
+    assert texts("One two three.", "Four five. Six seven.", words=5) == ["One two three. Four five.", "Six seven."]
 
 
 def test_characters_are_counted_in_the_raw_paragraph():
@@ -133,7 +141,7 @@ def test_table():
     }
 
 
-_BITS = ["one", "Two", "Mr.", "end.", "why?", "“Yes!”", "3.5", "猫。", "x.Yes", " ", "\n", " ", "é", "No. 5"]
+_BITS = ["one", "Two", "Mr.", "end.", "why?", "“Yes!”", "3.5", "猫。", "x.Yes", " ", "\n", "\u00a0", "é", "No. 5"]
 _MARKUP = ["&amp;", "&nbsp;", "&#32;", "&notreal;", "& ", "BULLET::::- ", "BULLET::::", "Section::::A "]
 _PARAGRAPHS = st.lists(st.lists(st.sampled_from(_BITS + _MARKUP), max_size=30).map("".join), max_size=6)
 _FREE = st.lists(st.text(max_size=60), max_size=4)
@@ -173,5 +181,13 @@ def without_markers(text: str) -> str:
     return re.sub(r"BULLET::::(-(?=\s|\0|$))?", "", text)
 
 
-def test_every_page_of_a_real_source(shared_data):
-    from builders.sources.kilt import read_pages  # noqa: F401
+def test_real_pages(shared_data: Path):
+    counts: Counter[str] = Counter()
+    n = 0
+    for one in islice(read_pages(shared_data / "kilt_mini" / "kilt_knowledgesource.json", counts), 0, None, 10):
+        pieces = chunk_page(one)
+        n += len(pieces)
+        assert all(len(piece.text.split()) <= 100 for piece in pieces)
+        whole = decode_entities("".join(one.paragraphs[1:]))
+        assert "".join("".join(piece.text for piece in pieces).split()) == "".join(whole.split())
+    assert n > 2706

@@ -40,6 +40,14 @@ def test_no_query_twice() -> None:
     assert splitter.take([question("9", "WHO IS IT")], 1, counts) == []
 
 
+def test_a_question_that_stands_in_another_split_is_no_duplicate() -> None:
+    counts: Counter[str] = Counter()
+    splitter = Splitter("v1")
+    questions = [question("1"), question("2")]
+    assert len(splitter.take(questions, 1, counts)) == len(splitter.take(questions, 1, counts)) == 1
+    assert +counts == Counter()
+
+
 def test_repeated_ids_are_named() -> None:
     """Case 42."""
     with pytest.raises(SetupError, match=r"nq\.jsonl: 44 stand on several"):

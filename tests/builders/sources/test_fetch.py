@@ -1,0 +1,168 @@
+"""Bundled, local and downloaded files; a download that was cut off goes on where it was."""
+
+import hashlib
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from builders.config import Source
+from builders.errors import SetupError
+from builders.sources import PAGE_READERS, QUESTION_READERS
+from builders.sources import fetch as fetching
+from builders.sources.fetch import digest_of_file, fetch, known_source
+
+CONTENT = bytes(range(256)) * 400
+
+
+class Server(ThreadingHTTPServer):
+    """Serves CONTENT; sends `allowed` bytes at most, then hangs up, as a broken connection does."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.content, self.allowed, self.tag = CONTENT, len(CONTENT), '"v1"'
+        self.ranges: list[str | None] = []
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}/data/file%20one.jsonl"
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Server
+
+    def do_GET(self) -> None:
+        wanted, server = self.headers.get("Range"), self.server
+        server.ranges.append(wanted)
+        if "missing" in self.path:
+            self.send_error(404)
+            return
+        same = self.headers.get("If-Range") == server.tag
+        start = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted and same else 0
+        if start >= len(server.content):
+            self.send_error(416)
+            return
+        self.send_response(206 if start else 200)
+        self.send_header("Content-Length", str(len(server.content) - start))
+        self.send_header("ETag", server.tag)
+        self.end_headers()
+        self.wfile.write(server.content[start : start + server.allowed])
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with Server() as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+def source(path: str, sha256: str | None = None) -> Source:
+    return Source(reader="kilt", path=path, sha256=sha256)
+
+
+def test_download_once(server: Server, tmp_path: Path):
+    path = fetch(source(server.url, hashlib.sha256(CONTENT).hexdigest()), tmp_path, tmp_path)
+    assert path.read_bytes() == CONTENT and path.name.endswith("-file one.jsonl")
+    assert fetch(source(server.url), tmp_path, tmp_path) == path
+    assert server.ranges == [None]
+    assert [p.name for p in path.parent.iterdir()] == [path.name]
+
+
+def test_interrupted_download_goes_on(server: Server, tmp_path: Path):
+    server.allowed = 40_000
+    path = fetch(source(server.url), tmp_path, tmp_path)
+    assert path.read_bytes() == CONTENT
+    assert server.ranges == [None, "bytes=40000-", "bytes=80000-"]
+
+
+def test_download_goes_on_in_the_next_run(server: Server, tmp_path: Path):
+    server.allowed = 10_000
+    with pytest.raises(SetupError, match="run the same command again"):
+        fetch(source(server.url), tmp_path, tmp_path)
+    server.allowed = len(CONTENT)
+    assert fetch(source(server.url), tmp_path, tmp_path).read_bytes() == CONTENT
+    assert server.ranges[-1] == "bytes=30000-"
+
+
+def test_changed_file_is_begun_again(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(fetching, "_TRIES", 1)
+    server.allowed = 10_000
+    with pytest.raises(SetupError):
+        fetch(source(server.url), tmp_path, tmp_path)
+    server.content, server.tag, server.allowed = CONTENT[::-1], '"v2"', len(CONTENT)
+    assert fetch(source(server.url), tmp_path, tmp_path).read_bytes() == CONTENT[::-1]
+
+
+def test_whole_partial_file_is_mended(server: Server, tmp_path: Path):
+    path = fetch(source(server.url), tmp_path, tmp_path)
+    partial = path.rename(f"{path}.partial")
+    partial.with_name(f"{partial.name}.version").write_text(server.tag)
+    assert fetch(source(server.url), tmp_path, tmp_path).read_bytes() == CONTENT
+
+
+def test_missing_url(server: Server, tmp_path: Path):
+    with pytest.raises(SetupError, match="HTTP 404"):
+        fetch(source(f"{server.url}/missing"), tmp_path, tmp_path)
+
+
+def test_no_server(tmp_path: Path):
+    with Server() as closed:
+        url = closed.url
+    with pytest.raises(SetupError, match="cannot be downloaded"):
+        fetch(source(url), tmp_path, tmp_path)
+
+
+def test_checksum(tmp_path: Path):
+    (tmp_path / "a.jsonl").write_text("abc")
+    digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"  # FIPS 180-2, example B.1
+    assert fetch(source("a.jsonl", digest), tmp_path, tmp_path) == tmp_path / "a.jsonl"
+    with pytest.raises(SetupError, match=f"has sha256 {digest}, expected {'0' * 64}"):
+        fetch(source("a.jsonl", "0" * 64), tmp_path, tmp_path)
+
+
+def test_local_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "a.jsonl").touch()
+    for path in ("a.jsonl", str(tmp_path / "a.jsonl"), "~/a.jsonl"):
+        assert fetch(source(path), tmp_path, tmp_path) == tmp_path / "a.jsonl"
+    for path, message in {"b.jsonl": "is not there", ".": "is a folder", "bundled:nothing": "no bundled"}.items():
+        with pytest.raises(SetupError, match=message):
+            fetch(source(path), tmp_path, tmp_path)
+    with pytest.raises(SetupError, match="has no path"):
+        fetch(Source(reader="kilt"), tmp_path, tmp_path)
+
+
+def test_bundled(tmp_path: Path):
+    assert fetch(source("bundled:intros"), tmp_path, tmp_path).name == "summaries_en-us.json"
+
+
+def test_digest_is_remembered_until_the_file_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    path = tmp_path / "a"
+    path.write_text("abc")
+    first = digest_of_file(path, tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(hashlib, "file_digest", lambda *_: pytest.fail("was read again"))
+        assert digest_of_file(path, tmp_path) == first
+    path.write_text("abcd")
+    assert digest_of_file(path, tmp_path) == hashlib.sha256(b"abcd").hexdigest()
+
+
+def test_broken_memory_of_digests_is_made_again(tmp_path: Path):
+    (tmp_path / "digests.json").write_text("{")
+    (tmp_path / "a").write_text("abc")
+    assert digest_of_file(tmp_path / "a", tmp_path) == hashlib.sha256(b"abc").hexdigest()
+
+
+def test_known_sources():
+    for name in fetching._known_sources():
+        known = known_source(name)
+        assert known.reader in (PAGE_READERS if name.endswith("knowledge") else QUESTION_READERS)
+        assert known.path and known.path.startswith("http") and known.rows
+    with pytest.raises(SetupError, match="kilt_knowledge"):
+        known_source("nothing")

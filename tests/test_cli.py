@@ -1,0 +1,167 @@
+"""What a user types, right and wrong: one clear line, exit code 2, and nothing half-written."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+import icr2_cli
+from tests.builders.tiny import write_tiny_kilt
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
+    monkeypatch.setattr(sys, "argv", ["icr2", *map(str, arguments)])
+    with pytest.raises(SystemExit) as stop:
+        icr2_cli.main()
+    return int(stop.value.code or 0)
+
+
+@pytest.fixture
+def recipe(tmp_path: Path) -> Path:
+    return write_tiny_kilt(tmp_path / "kilt")
+
+
+@pytest.fixture
+def build(recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    """Builds the tiny recipe with changed files or settings and returns exit code and what the error output says."""
+
+    def go(*arguments: object) -> tuple[int, str]:
+        code = run(monkeypatch, "build", recipe, "--out", tmp_path / "out", "--workers", 1, *arguments)
+        return code, capsys.readouterr().err
+
+    return go
+
+
+def errors(err: str) -> list[str]:
+    return [line for line in err.splitlines() if line.startswith("error:")]
+
+
+def edit(path: Path, change) -> None:
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join(change(lines)) + "\n")
+
+
+def first_record(change):
+    def changed(lines: list[str]) -> list[str]:
+        record = json.loads(lines[0])
+        change(record)
+        return [json.dumps(record), *lines[1:]]
+
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "says"),
+    [
+        ("pages.jsonl", lambda lines: [*lines[:4], lines[4][:40], *lines[5:]], "pages.jsonl, line 5"),
+        ("nq.jsonl", lambda lines: ["[1, 2]", *lines[1:]], "nq.jsonl"),
+        ("nq.jsonl", lambda lines: [lines[0], lines[0], *lines[1:]], "nq-00 stand on several"),
+        ("pages.jsonl", lambda lines: [*lines, lines[0]], "several pages with id 0"),
+        ("nq.jsonl", first_record(lambda r: r.update(input=7)), "input"),
+        ("pages.jsonl", first_record(lambda r: r.update(text="all in one")), "text"),
+        ("pages.jsonl", lambda lines: [], "no page"),
+    ],
+)
+def test_broken_input(build, recipe: Path, tmp_path: Path, file: str, change, says: str) -> None:
+    edit(recipe.parent / file, change)
+    code, err = build()
+    assert code == 2
+    assert len(errors(err)) == 1
+    assert says in errors(err)[0]
+    assert "Traceback" not in err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("setting", "says"),
+    [
+        ("knowledge.path=nowhere.jsonl", "nowhere.jsonl"),
+        ("tokenizer=nowhere", "nowhere"),
+        ("lengths=[64]", "use 512 to 16m"),
+        ("ratios=[150]", "less than or equal to 100"),
+        ("chunk=5", "did you mean chunk_words"),
+        ("runs=nowhere", "nowhere"),
+        ("knowledge.reader=kiltt", "kilt"),
+        ("knowledge.rows=9", "has 240 records"),
+        ("knowledge.sha256=" + "ab" * 32, "abab"),
+    ],
+)
+def test_wrong_settings(build, tmp_path: Path, setting: str, says: str) -> None:
+    code, err = build("--set", setting)
+    assert (code, len(errors(err))) == (2, 1), err
+    assert says in errors(err)[0]
+    assert not (tmp_path / "out").exists()
+
+
+def test_after_the_mend_the_build_goes_on(build, recipe: Path, tmp_path: Path) -> None:
+    whole = (recipe.parent / "fever.jsonl").read_text()
+    edit(recipe.parent / "fever.jsonl", lambda lines: ["{", *lines[1:]])
+    assert build()[0] == 2
+    (recipe.parent / "fever.jsonl").write_text(whole)
+    pages = next((tmp_path / "out.work/stages").glob("pages-*")) / "all"
+    made = pages.stat().st_mtime
+    assert build()[0] == 0
+    assert pages.stat().st_mtime == made
+
+
+def test_a_folder_that_is_no_dataset_is_not_replaced(build, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "thesis.txt").touch()
+    code, err = build("--limit", 1)
+    assert code == 2
+    assert "is no dataset" in errors(err)[0]
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["thesis.txt"]
+
+
+def test_a_folder_that_cannot_be_written_to(recipe: Path, tmp_path: Path, monkeypatch, capsys) -> None:
+    (tmp_path / "file").touch()
+    assert run(monkeypatch, "build", recipe, "--out", tmp_path / "file" / "out") == 2
+    assert "cannot write" in capsys.readouterr().err
+
+
+def test_what_a_dataset_answers(build, tmp_path: Path, monkeypatch, capsys) -> None:
+    assert build()[0] == 0
+    out = tmp_path / "out"
+    assert run(monkeypatch, "sql", out, "SELECT count(*) AS n FROM \"1k_p50\" WHERE split = 'test'", "--csv") == 0
+    assert capsys.readouterr().out == "n\n18\n"
+    assert run(monkeypatch, "show", out, "1k_p50", "nq-03") == 0
+    shown = capsys.readouterr().out
+    assert "nq number 3?" in shown
+    assert "(gold)" in shown
+    assert "(confounder, " in shown
+    assert run(monkeypatch, "figure", out, tmp_path / "f.png", "--length", "1k") == 0
+    assert (tmp_path / "f.png").stat().st_size > 5000
+    capsys.readouterr()
+    for arguments, says in [
+        (("sql", out, "SELEC 1"), "DuckDB"),
+        (("sql", tmp_path, "SELECT 1"), "is no dataset"),
+        (("show", out, "9k_p50", "nq-03"), "1k_p50"),
+        (("show", out, "1k_p50", "nq-3"), "ids look like"),
+        (("figure", out, tmp_path / "f.png", "--length", "9k"), "no config of length"),
+    ]:
+        assert run(monkeypatch, *arguments) == 2
+        assert says in capsys.readouterr().err
+
+
+def test_load_dataset_reads_every_config(build, tmp_path: Path) -> None:
+    """Cases 75, 92, 96, 97, 98: paths are listed one by one, and each file is in its split alone."""
+    from datasets import get_dataset_config_names, load_dataset
+
+    assert build()[0] == 0
+    out = str(tmp_path / "out")
+    configs = get_dataset_config_names(out)
+    assert configs == [f"{length}_p{ratio}" for length in ("1k", "2k") for ratio in (0, 50, 75, 100)] + ["loft_2k"]
+    for config in configs:
+        loaded = load_dataset(out, config, cache_dir=str(tmp_path / "cache"))
+        assert {split: len(rows) for split, rows in loaded.items()} == {"test": 18, "validation": 12, "train": 12}
+        last = loaded["test"].select([17])[0]
+        assert last["passages"][last["gold"][0]]["role"] == "gold"
+
+
+def test_doctor_and_help(monkeypatch, capsys) -> None:
+    assert run(monkeypatch, "doctor") == 0
+    report = capsys.readouterr().out
+    assert all(word in report for word in ("Java", "device", "smollm2", "minilm", "intros", "pyarrow"))
+    assert run(monkeypatch, "--help") == 0
+    assert "build" in capsys.readouterr().out
