@@ -21,83 +21,15 @@ _WORD = re.compile(rf"[{_UNSPACED}]|[^\s{_UNSPACED}]+")
 
 # Words that a full stop shortens, so that it seldom ends a sentence.
 _SHORT = frozenset(
-    [
-        "adm",
-        "approx",
-        "brig",
-        "bros",
-        "ca",
-        "capt",
-        "cf",
-        "cmdr",
-        "col",
-        "cpl",
-        "dr",
-        "ed",
-        "eds",
-        "esp",
-        "est",
-        "fr",
-        "ft",
-        "gen",
-        "gov",
-        "hon",
-        "incl",
-        "lt",
-        "maj",
-        "messrs",
-        "mr",
-        "mrs",
-        "ms",
-        "mt",
-        "mts",
-        "pres",
-        "prof",
-        "pvt",
-        "rep",
-        "rev",
-        "rt",
-        "sen",
-        "sgt",
-        "sr",
-        "sra",
-        "st",
-        "ste",
-        "supt",
-        "v",
-        "viz",
-        "vs",
-    ]
+    """
+    adm approx brig bros ca capt cf cmdr col cpl dr ed eds esp est fr ft gen gov hon incl lt maj messrs mr mrs ms
+    mt mts pres prof pvt rep rev rt sen sgt sr sra st ste supt v viz vs
+    """.split()
 )
 _SHORT_BEFORE_NUMBER = frozenset(
-    [
-        "apr",
-        "art",
-        "aug",
-        "ch",
-        "chap",
-        "dec",
-        "feb",
-        "fig",
-        "figs",
-        "jan",
-        "jul",
-        "jun",
-        "mar",
-        "no",
-        "nos",
-        "nov",
-        "oct",
-        "op",
-        "para",
-        "pp",
-        "pt",
-        "sec",
-        "sep",
-        "sept",
-        "vol",
-        "vols",
-    ]
+    """
+    apr art aug ch chap dec feb fig figs jan jul jun mar no nos nov oct op para pp pt sec sep sept vol vols
+    """.split()
 )
 
 

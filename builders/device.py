@@ -1,12 +1,15 @@
 """Which device and number type a model runs with."""
 
+import re
 from pathlib import Path
 from typing import Literal
 
-DType = Literal["auto", "float32", "bfloat16"]
+DType = Literal["auto", "float32", "bfloat16", "float16"]
+
+_CPU_FLAGS = Path("/proc/cpuinfo")
 
 
-def device_name() -> str:
+def device_name() -> Literal["cuda", "cpu"]:
     """`cuda` where there is one, else `cpu`."""
     import torch
 
@@ -14,19 +17,15 @@ def device_name() -> str:
 
 
 def fast_bfloat16() -> bool:
-    """Whether the hardware computes bfloat16: CUDA from compute capability 8, or a CPU with AVX512-BF16 or AMX."""
-    import torch
+    """Whether the hardware computes bfloat16: a GPU that says so, or a CPU with AVX512-BF16, AMX or Arm's bf16."""
+    if device_name() == "cuda":
+        import torch
 
-    if torch.cuda.is_available():
-        return torch.cuda.get_device_capability()[0] >= 8
-    try:
-        flags = Path("/proc/cpuinfo").read_text(encoding="utf-8")
-    except OSError:
-        return False
-    return "avx512_bf16" in flags or "amx_bf16" in flags
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    return _CPU_FLAGS.is_file() and bool(re.search(r"\b(avx512_bf16|amx_bf16|bf16)\b", _CPU_FLAGS.read_text()))
 
 
-def dtype_name(wanted: DType) -> Literal["float32", "bfloat16"]:
+def dtype_name(wanted: DType) -> str:
     """The number type that `auto` stands for on this machine; the others stand for themselves."""
     if wanted == "auto":
         return "bfloat16" if fast_bfloat16() else "float32"

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
@@ -65,7 +66,9 @@ def prepare(recipe: Recipe, base: Path, work: Path, workers: int = 1) -> Build:
     build = Build(recipe, base, work, {}, workers)
     inputs = input_digests(build)
     values = recipe.portable()
-    identity = {"tokenizer": token_counter(recipe.tokenizer).sha256}
+    identities: dict[str, Any] = {"tokenizer": token_counter(recipe.tokenizer).sha256}
+    if not recipe.runs:
+        identities["retrievers"] = {n: RETRIEVERS[s.kind]().identity(s) for n, s in recipe.retrievers.items()}
     for stage in STAGES:
         build.digests[stage.name] = digest_of(
             {
@@ -74,7 +77,7 @@ def prepare(recipe: Recipe, base: Path, work: Path, workers: int = 1) -> Build:
                 "after": [build.digests[name] for name in stage.after],
                 "settings": {name: values[name] for name in stage.settings},
                 "inputs": {name: inputs[name] for name in inputs if name.split(".")[0] in stage.settings},
-                "identity": identity if "tokenizer" in stage.settings else {},
+                "identities": {name: value for name, value in identities.items() if name in stage.settings},
             }
         )
     return build

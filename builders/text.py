@@ -10,6 +10,7 @@ The written definition, which any other implementation (SQL among them) follows:
 4. join with single spaces.
 """
 
+import re
 import unicodedata
 
 ARTICLES = frozenset(("a", "an", "the"))
@@ -38,11 +39,13 @@ def _fold_character(code: int) -> str:
 
 
 _FOLD = _Fold()
+_OTHER = re.compile(r"([^\x00-\x7f]+)")
 
 
 def fold(text: str) -> str:
     """Steps 1 and 2: composed, lower-cased, punctuation turned into spaces; articles still there."""
-    return unicodedata.normalize("NFC", text).translate(_FOLD)
+    runs = (text,) if text.isascii() else _OTHER.split(unicodedata.normalize("NFC", text))
+    return "".join([run.translate(_FOLD) for run in runs])  # each run alone: ASCII is translated ten times as fast
 
 
 def normalise(text: str) -> str:

@@ -1,19 +1,18 @@
 """`icr2 eval` and `icr2 models`."""
 
 from collections.abc import Iterable
-from enum import StrEnum
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import Annotated
 
 import typer
 
+from builders.device import DType
 from builders.errors import SetupError
 from eval_harness.load import check_parts, open_dataset
 from eval_harness.methods import METHODS, check_methods
 from eval_harness.models import BUNDLED_MODELS, find_checkpoint, load_model
 from eval_harness.run import MAX_NEW_TOKENS, Plan
-
-Dtype = StrEnum("Dtype", ["auto", "float32", "bfloat16", "float16"])
 
 
 def register(app: typer.Typer) -> None:
@@ -25,14 +24,14 @@ def register(app: typer.Typer) -> None:
 def evaluate(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A built dataset.")],
     config: Annotated[list[str], typer.Option(help="A config such as 1k_p75; may be given again.")],
-    model: Annotated[str, typer.Option(help="A bundled name, a folder, a GGUF file, or a Hub id[@revision].")],
+    model: Annotated[str, typer.Option(help="A bundled name, a folder, a GGUF file, or a Hub id (id@revision).")],
     method: Annotated[list[str], typer.Option(help=f"One of {', '.join(METHODS)}; may be given again.")],
     task: Annotated[list[str] | None, typer.Option(help="A task; may be given again. Default: all.")] = None,
     split: Annotated[str, typer.Option(help="The split to run.")] = "test",
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first N instances of each task.")] = None,
     max_new_tokens: Annotated[int | None, typer.Option(min=1, help="For every task; default: by task.")] = None,
     batch_size: Annotated[int, typer.Option(min=1, help="Prompts at a time.")] = 1,
-    dtype: Annotated[Dtype, typer.Option(help="auto: bfloat16 where it is fast, else float32.")] = Dtype["auto"],
+    dtype: Annotated[DType, typer.Option(help="auto: bfloat16 where it is fast, else float32.")] = "auto",
     out: Annotated[Path | None, typer.Option(metavar="RUN", help="The run's folder; default: under runs/.")] = None,
     dry_run: Annotated[bool, typer.Option(help="Show what would be asked; load no model.")] = False,
 ) -> None:
@@ -53,7 +52,7 @@ def evaluate(
     if dry_run:
         _show_plan(plan, model)
     else:
-        _run(plan, model, dtype.value, out)
+        _run(plan, model, dtype, out)
 
 
 def models(
@@ -72,7 +71,7 @@ def models(
             typer.echo(f"{known}\t{error}")
 
 
-def _run(plan: Plan, spec: str, dtype: str, out: Path | None) -> None:
+def _run(plan: Plan, spec: str, dtype: DType, out: Path | None) -> None:
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -100,7 +99,9 @@ def _run(plan: Plan, spec: str, dtype: str, out: Path | None) -> None:
         run(plan, model, results, progress)
     found = report.cells(results.rows)
     write_json(results.folder / "summary.json", report.summary(found))
-    Console().print(report.table(found, f"{plan.dataset.name} {plan.dataset.version}, {model.name}"))
+    Console(width=max(120, get_terminal_size().columns)).print(
+        report.table(found, f"{plan.dataset.name} {plan.dataset.version}, {model.name}")
+    )
     typer.echo(f"results: {results.folder}")
 
 

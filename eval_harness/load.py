@@ -12,6 +12,7 @@ from builders.errors import SetupError
 from builders.schema import Role
 
 _COLUMNS = ["id", "task", "query", "answers", "passages", "gold"]
+_FILE = re.compile(r"(?P<split>.+)-\d+-of-(?P<files>\d+)\.parquet")
 _BATCH_ROWS = 16  # rows of the longest configs hold megabytes each
 
 
@@ -96,16 +97,16 @@ def _files(dataset: Dataset, config: str, split: str) -> list[Path]:
     if config not in configs:
         raise SetupError(f"{dataset.folder} has no config {config!r}; there are {_listed(configs)}")
     folder = dataset.folder / config
-    splits = {path.name.rpartition("-of-")[0].rpartition("-")[0] for path in folder.glob("*.parquet")}
-    if split not in splits:
+    named = [found for path in sorted(folder.iterdir()) if (found := _FILE.fullmatch(path.name))]
+    mine = [found for found in named if found["split"] == split]
+    if not mine:
+        splits = {found["split"] for found in named}
         raise SetupError(f"{folder} has no split {split!r}; there are {_listed(splits)}")
-    files = sorted(path for path in folder.glob("*.parquet") if re.match(rf"{re.escape(split)}-\d+-of-", path.name))
-    wanted = int(files[0].stem.rpartition("-of-")[2])
-    if len(files) != wanted:
+    if len(mine) != (wanted := int(mine[0]["files"])):
         raise SetupError(
-            f"{folder} holds {len(files)} of the {wanted} files of {split}; fetch or build the dataset anew"
+            f"{folder} holds {len(mine)} of the {wanted} files of {split}; fetch or build the dataset anew"
         )
-    return files
+    return [folder / found[0] for found in mine]
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:

@@ -8,7 +8,8 @@ from builders.prompts import FACT_LABELS, prompt_kind
 _REASONING = re.compile(r"<think>.*?</think>", re.DOTALL)
 _CUE = re.compile(r"^[\s*#]*(?:answer|judge?ment)[\s*]*:[\s*]*", re.IGNORECASE | re.MULTILINE)  # also in Markdown bold
 _LABEL_WORDS = {word: label for label, asked in FACT_LABELS.items() for word in (label, asked)}
-_LABEL = re.compile(rf"\b(?:{'|'.join(_LABEL_WORDS)})\b", re.IGNORECASE)
+_LABEL = re.compile(rf"(?P<negated>(?:\bnot|n['’]t)\s+)?\b(?P<word>{'|'.join(_LABEL_WORDS)})\b", re.IGNORECASE)
+_OTHER_LABEL = dict(zip(FACT_LABELS, reversed(FACT_LABELS), strict=True))
 
 
 class Parsed(NamedTuple):
@@ -25,10 +26,19 @@ def parse(task: str, output: str) -> Parsed:
     if text is None:
         return Parsed(None, 0, truncated=True)
     if prompt_kind(task) == "fact":
-        found = _LABEL.search(text)
-        return Parsed(_LABEL_WORDS[found[0].upper()]) if found else Parsed(None, 0)
+        label = _label(text)
+        return Parsed(label, int(label is not None))
     answers = _answers(text)
     return Parsed(answers[0], len(answers)) if answers else Parsed(None, 0)
+
+
+def _label(text: str) -> str | None:
+    """The label of the first word that names one; `not true` names the other."""
+    found = _LABEL.search(text)
+    if not found:
+        return None
+    label = _LABEL_WORDS[found["word"].upper()]
+    return _OTHER_LABEL[label] if found["negated"] else label
 
 
 def _without_reasoning(output: str) -> str | None:

@@ -57,11 +57,16 @@ def summary(found: Sequence[Cell]) -> dict[str, Any]:
 
 
 def table(found: Sequence[Cell], title: str) -> Table:
-    """Configs and methods down, tasks across: scores in percent with n, and counts of what is not ok."""
+    """Configs and methods down, tasks across: scores in percent with n, and counts of what is not ok.
+
+    A further metric of a task is printed where its score is another one.
+    """
     tasks = sorted({cell.task for cell in found})
-    result = Table("config", "method", title=title, show_lines=True)
+    result = Table(title=title)
+    for name in ("config", "method"):
+        result.add_column(name, no_wrap=True)
     for task in tasks:
-        result.add_column(f"{task}\n{scorer_for(task).metrics[0]}", justify="right")
+        result.add_column(f"{task}\n{scorer_for(task).metrics[0]}", justify="right", overflow="fold")
     result.add_column("macro average\nover tasks", justify="right")
     for (config, method), row in _by_setting(found).items():
         by_task = {cell.task: cell for cell in row}
@@ -91,7 +96,8 @@ def _by_setting(found: Iterable[Cell]) -> dict[tuple[str, str], list[Cell]]:
 def _text(cell: Cell) -> str:
     head, *others = cell.means.items()
     lines = [f"{_percent(head[1])} (n={cell.n})"]
-    lines += [f"{name.removeprefix(head[0] + '_')} {_percent(value)}" for name, value in others]
+    differing = [(name, value) for name, value in others if _percent(value) != _percent(head[1])]
+    lines += [f"{name.removeprefix(head[0] + '_')} {_percent(value)}" for name, value in differing]
     lines += [f"{count} {status}" for status, count in cell.statuses.items() if status != "ok"]
     return "\n".join(lines)
 

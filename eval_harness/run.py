@@ -21,7 +21,7 @@ from eval_harness.models.base import Generation, GenerationError, Model
 from eval_harness.results import Results, Row, Status
 from eval_harness.scorers import scorer_for
 
-MAX_NEW_TOKENS = {"qa": 64, "fact": 16, "dialogue": 128}  # by the kind of prompt
+MAX_NEW_TOKENS = {"qa": 64, "fact": 32, "dialogue": 128}  # by the kind of prompt
 _LIBRARIES = ("icr2", "torch", "transformers", "tokenizers", "rouge-score")
 
 

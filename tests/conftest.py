@@ -1,9 +1,14 @@
 """Shared fixtures: the folder of real inputs, and a cache of its own for each run of the tests."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from builders.bundled import bundled_file
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
@@ -16,3 +21,20 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"real inputs are not at {folder}; set ICR2_TEST_DATA to their folder")
     return folder
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo dataset, built by the command once for all tests that read it."""
+    out = tmp_path_factory.mktemp("demo") / "icr2"
+    subprocess.run([sys.executable, "-m", "icr2_cli", "build", "demo", "--out", str(out)], check=True)
+    return out
+
+
+@pytest.fixture(scope="session")
+def tokenizer() -> Any:
+    """The demo's tokenizer as its own library loads it, independent of the builder's counter."""
+    from transformers import AutoTokenizer
+
+    gguf = bundled_file("smollm2")
+    return AutoTokenizer.from_pretrained(str(gguf.parent), gguf_file=gguf.name)

@@ -4,6 +4,13 @@ from builders.retrieve.base import Retriever
 from builders.retrieve.bm25 import Bm25
 from builders.retrieve.dense import Dense
 from builders.retrieve.entity import Entity
+from builders.retrieve.lexical import Bm25s
 from builders.retrieve.tfidf import TfIdf
 
-RETRIEVERS: dict[str, type[Retriever]] = {"bm25": Bm25, "tfidf": TfIdf, "dense": Dense, "entity": Entity}
+RETRIEVERS: dict[str, type[Retriever]] = {
+    "bm25": Bm25,
+    "bm25s": Bm25s,
+    "tfidf": TfIdf,
+    "dense": Dense,
+    "entity": Entity,
+}

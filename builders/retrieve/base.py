@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from builders.config import RetrieverSpec
 from builders.corpus import Corpus
+from builders.errors import SetupError
 from builders.schema import RUN
 
 DECIMALS = 4  # neural scores differ beyond that between machines
@@ -58,8 +59,18 @@ class Retriever(Protocol):
     def search(self, context: Context, folder: Path, queries: Sequence[Query]) -> Iterable[list[Hit]]:
         """The hits for each query, in the order of the queries; a query it can do nothing with has none."""
 
-    def identity(self, context: Context) -> dict[str, str]:
-        """What its scores depend on besides its settings: library versions, model files' digests, number type."""
+    def identity(self, spec: RetrieverSpec) -> dict[str, str]:
+        """What its scores depend on besides its settings: library versions, model files' digests, number type.
+
+        SetupError where it could not run here, so that a build stops before it has begun.
+        """
+
+
+def checked_options(spec: RetrieverSpec, known: Sequence[str] = ()) -> dict[str, float | int | str]:
+    """A retriever's own options; SetupError for one that it does not have."""
+    if unknown := sorted(set(spec.options) - set(known)):
+        raise SetupError(f"a {spec.kind} retriever has no option {unknown[0]}; it has {', '.join(known) or 'none'}")
+    return spec.options
 
 
 def run_table(corpus: Corpus, queries: Sequence[Query], hits: Iterable[list[Hit]], k: int | None) -> pa.Table:

@@ -11,10 +11,11 @@ from typing import Any, Literal, NamedTuple
 from builders.config import RetrieverSpec
 from builders.errors import SetupError
 from builders.retrieve import jvm
-from builders.retrieve.base import Context, Hit, Query, in_threads, searchable
+from builders.retrieve.base import Context, Hit, Query, checked_options, in_threads, searchable
 
 FIELD = "contents"  # Anserini's name for the text of a document
 MOST_TERMS = 1024  # Lucene refuses a query with more clauses
+_BUFFER = 128.0  # MB of postings after which Lucene writes a segment
 
 _log = logging.getLogger(__name__)
 
@@ -58,16 +59,16 @@ class Bm25:
         searcher = _Searcher(folder, context.spec.k)
         return in_threads(searcher.all_hits, queries, context.threads)
 
-    def identity(self, context: Context) -> dict[str, str]:
-        """The jar that holds Lucene and Anserini."""
+    def identity(self, spec: RetrieverSpec) -> dict[str, str]:
+        """The jar that holds Lucene and Anserini; SetupError without a Java that runs it."""
+        jvm.java_home()
         return {"anserini": jvm.anserini_jar().stem}
 
 
 def settings_of(spec: RetrieverSpec) -> Settings:
     """The settings of BM25 in a recipe; SetupError for an option that there is not."""
-    options = {name: value for name, value in spec.options.items() if name != "heap"}
-    if unknown := sorted(set(options) - set(Settings._fields)):
-        raise SetupError(f"bm25 has no option {unknown[0]}; it has {', '.join(Settings._fields)} and heap")
+    options = checked_options(spec, (*Settings._fields, "heap"))
+    options = {name: value for name, value in options.items() if name != "heap"}
     settings = Settings(**options)  # type: ignore[arg-type]  # the recipe allows numbers and words alike
     return Settings(float(settings.k1), float(settings.b), str(settings.language))
 
@@ -147,7 +148,7 @@ def _writer(folder: Path, settings: Settings) -> Any:
     config = _class("org.apache.lucene.index.IndexWriterConfig")(_analyzer(settings.language))
     config.setSimilarity(_similarity(settings))
     config.setMergePolicy(_class("org.apache.lucene.index.LogDocMergePolicy")())
-    config.setRAMBufferSizeMB(128.0)
+    config.setRAMBufferSizeMB(_BUFFER)
     return _class("org.apache.lucene.index.IndexWriter")(_directory(folder), config)
 
 

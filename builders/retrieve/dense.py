@@ -4,18 +4,18 @@ import os
 import shutil
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from importlib.metadata import version
 from functools import lru_cache
+from importlib.metadata import version
 from itertools import accumulate, chain
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
-from builders.corpus import Corpus
+from builders.config import RetrieverSpec
 from builders.errors import SetupError
-from builders.retrieve.base import DECIMALS, Context, Hit, Query, best
-from builders.retrieve.embeddings import Embeddings
+from builders.retrieve.base import DECIMALS, Context, Hit, Query, best, checked_options
+from builders.retrieve.embeddings import Embeddings, Stream
 from builders.retrieve.encoders import Encoder, encoder
 from builders.retrieve.words import has_content
 
@@ -36,7 +36,8 @@ class Dense:
     def search(self, context: Context, folder: Path, queries: Sequence[Query]) -> Iterator[list[Hit]]:
         """The k passages with the largest inner product for each query, exactly, ties in corpus order."""
         vectors = Vectors(folder)
-        of_query = query_encoder(context).encode_distinct(q.text for q in queries if has_content(q.text))
+        encoder_of_queries = query_encoder(context.spec, context.threads)
+        of_query = encoder_of_queries.encode_distinct(q.text for q in queries if has_content(q.text))
         for start in range(0, len(queries), _AT_ONCE):
             some = queries[start : start + _AT_ONCE]
             asked = [i for i, query in enumerate(some) if query.text in of_query]
@@ -47,36 +48,35 @@ class Dense:
                     found[i] = hits
             yield from found
 
-    def identity(self, context: Context) -> dict[str, str]:
+    def identity(self, spec: RetrieverSpec) -> dict[str, str]:
         """Library versions, the digests of both encoders, and the number type."""
-        return model_identity(context)
+        return model_identity(spec)
 
 
-def passage_encoder(context: Context) -> Encoder:
+def passage_encoder(spec: RetrieverSpec, threads: int = 1) -> Encoder:
     """The encoder of passages that the recipe names."""
-    spec = context.spec
+    checked_options(spec)
     if not spec.model:
         raise SetupError(f"a {spec.kind} retriever needs a model; set model to bundled:minilm, a folder or a Hub id")
-    return encoder(spec.model, "passage", spec.dtype, context.threads)
+    return encoder(spec.model, "passage", spec.dtype, threads)
 
 
-def query_encoder(context: Context) -> Encoder:
+def query_encoder(spec: RetrieverSpec, threads: int = 1) -> Encoder:
     """The encoder of queries: `query_model` where there is one, else the same model."""
-    model = context.spec.query_model or context.spec.model or ""
-    return encoder(model, "query", context.spec.dtype, context.threads)
+    return encoder(spec.query_model or spec.model or "", "query", spec.dtype, threads)
 
 
-def model_identity(context: Context) -> dict[str, str]:
+def model_identity(spec: RetrieverSpec) -> dict[str, str]:
     """What vectors depend on: library versions, the digests of both encoders, and the number type."""
-    passage, query = passage_encoder(context), query_encoder(context)
+    passage, query = passage_encoder(spec), query_encoder(spec)
     libraries = {name: version(name).partition("+")[0] for name in ("sentence-transformers", "torch", "transformers")}
     return libraries | {"model": passage.digest, "query_model": query.digest, "dtype": passage.dtype}
 
 
-def link_vectors(context: Context, folder: Path, streams: Sequence[Literal["first", "other"]]) -> None:
+def link_vectors(context: Context, folder: Path, streams: Sequence[Stream]) -> None:
     """Puts the streams' vectors into a folder as `{n}.npy`, and the rows that they belong to as `rows.bin` (int64)."""
-    embeddings = Embeddings(context.cache, passage_encoder(context))
-    total = _passages(context.corpus, streams)
+    embeddings = Embeddings(context.cache, passage_encoder(context.spec, context.threads))
+    total = len(context.corpus) if "other" in streams else context.corpus.n_pages
     done = 0
     with (folder / "rows.bin").open("wb") as rows:
         batches = chain.from_iterable(embeddings.batches(context.corpus, stream) for stream in streams)
@@ -85,10 +85,6 @@ def link_vectors(context: Context, folder: Path, streams: Sequence[Literal["firs
             rows.write(batch.rows.astype("<i8").tobytes())
             done += len(batch.rows)
             context.tick(done, total)
-
-
-def _passages(corpus: Corpus, streams: Sequence[str]) -> int:
-    return len(corpus) if len(streams) == 2 else corpus.n_pages
 
 
 def _link(source: Path, target: Path) -> None:
@@ -103,6 +99,7 @@ class Vectors:
 
     def __init__(self, folder: Path) -> None:
         self._files = sorted(folder.glob("*.npy"))
+        self._open = lru_cache(maxsize=1024)(_open)
         self._starts = list(accumulate((len(_open(path)) for path in self._files), initial=0))
         self._rows = np.memmap(folder / "rows.bin", "<i8", "r") if self._files else np.empty(0, np.int64)
 
@@ -127,7 +124,7 @@ class Vectors:
         """The vector of a row, where the folder holds one stream, whose rows ascend."""
         position = int(np.searchsorted(self._rows, row))
         file = bisect_right(self._starts, position) - 1
-        return np.array(_open(self._files[file])[position - self._starts[file]])
+        return np.array(self._open(self._files[file])[position - self._starts[file]])
 
     def _groups(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Rows, ascending, and their vectors, a group of files at a time."""
@@ -138,7 +135,6 @@ class Vectors:
             yield rows[order], vectors[order]
 
 
-@lru_cache(maxsize=1024)
 def _open(path: Path) -> np.ndarray:
     return np.load(path, mmap_mode="r")
 

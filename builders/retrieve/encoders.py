@@ -12,6 +12,7 @@ import numpy as np
 
 from builders.bundled import BUNDLED, bundled_file
 from builders.config import digest_of
+from builders.device import DType, device_name, dtype_name
 from builders.errors import SetupError
 
 DPR_TOKENS = 256  # the length that DPR was trained with (Karpukhin et al., 2020)
@@ -37,7 +38,7 @@ class Encoder(ABC):
 
     def __init__(self, folder: Path, dtype: str, side: str, threads: int) -> None:
         self.folder, self.dtype, self.side, self.threads = folder, dtype, side, threads
-        self.device = "cuda" if _on_gpu() else "cpu"
+        self.device = device_name()
 
     @abstractmethod
     def encode(self, texts: Sequence[Text]) -> np.ndarray:
@@ -57,9 +58,11 @@ class Encoder(ABC):
         return dict(zip(distinct, vectors, strict=True))
 
     def _torch(self) -> tuple[Any, Any]:
-        """The torch module, told how many threads to use, and the number type."""
+        """The torch module, told how many threads to use, and the number type; models then load without a bar."""
         import torch
+        from transformers.utils.logging import disable_progress_bar
 
+        disable_progress_bar()
         torch.set_num_threads(self.threads)
         return torch, getattr(torch, self.dtype)
 
@@ -135,14 +138,14 @@ class DprEncoder(Encoder):
         return AutoTokenizer.from_pretrained(str(self.folder), local_files_only=True)
 
 
-def encoder(model: str, side: str, dtype: str, threads: int) -> Encoder:
+def encoder(model: str, side: str, dtype: DType, threads: int) -> Encoder:
     """The encoder of a model given as `bundled:NAME`, a folder, or a Hub id[@revision]; side is query or passage."""
     folder = model_folder(model)
     config = folder / "config.json"
     if not config.is_file():
         raise SetupError(f"model {model} has no config.json in {folder}; give the folder of a Hugging Face model")
     kind = DprEncoder if re.search(r'"model_type"\s*:\s*"dpr"', config.read_text(encoding="utf-8")) else SentenceEncoder
-    return kind(folder, number_type(dtype), side, threads)
+    return kind(folder, dtype_name(dtype), side, threads)
 
 
 def model_folder(model: str) -> Path:
@@ -165,19 +168,6 @@ def model_folder(model: str) -> Path:
         ) from None
 
 
-def number_type(dtype: str) -> str:
-    """float32 or bfloat16; auto is bfloat16 where the processor multiplies it faster than float32."""
-    if dtype != "auto":
-        return dtype
-    if _on_gpu():
-        import torch
-
-        return "bfloat16" if torch.cuda.is_bf16_supported(including_emulation=False) else "float32"
-    info = Path("/proc/cpuinfo")
-    fast = info.is_file() and re.search(r"\b(avx512_bf16|amx_bf16|bf16)\b", info.read_text())
-    return "bfloat16" if fast else "float32"
-
-
 def files_digest(folder: Path) -> str:
     """One digest over the names and contents of a model's files."""
     digest = sha256()
@@ -196,9 +186,3 @@ def _file_digest(path: Path) -> str:
 def _unit(vectors: np.ndarray) -> np.ndarray:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors / np.maximum(lengths, np.finfo(np.float32).tiny)
-
-
-def _on_gpu() -> bool:
-    import torch
-
-    return bool(torch.cuda.is_available())

@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 
+from builders.config import RetrieverSpec
 from builders.retrieve.base import DECIMALS, Context, Hit, Query, page_hits
 from builders.retrieve.dense import Vectors, link_vectors, model_identity, query_encoder
 from builders.retrieve.mentions import Mention, Names, write_names
@@ -36,7 +37,7 @@ class Entity:
         names, vectors = Names(folder), Vectors(folder / "vectors")
         mentions = [names.mentions(query.text) for query in queries]
         texts = [[_in_query(m, query) for m in found] for query, found in zip(queries, mentions, strict=True)]
-        encoded = query_encoder(context).encode_distinct(text for some in texts for text in some)
+        encoded = query_encoder(context.spec, context.threads).encode_distinct(text for some in texts for text in some)
         for start in range(0, len(queries), _AT_ONCE):
             some = slice(start, start + _AT_ONCE)
             linked = [
@@ -45,9 +46,9 @@ class Entity:
             ]
             yield from _linked_hits(context, vectors, linked)
 
-    def identity(self, context: Context) -> dict[str, str]:
+    def identity(self, spec: RetrieverSpec) -> dict[str, str]:
         """Library versions, the digests of both encoders, and the number type."""
-        return model_identity(context)
+        return model_identity(spec)
 
 
 def _in_query(mention: Mention, query: Query) -> str:

@@ -63,7 +63,7 @@ def words_at(words: list[str], at: int, n: int) -> str:
 
 
 def write_names(corpus: Corpus, folder: Path) -> None:
-    """Writes `names.npy`: (hash of a normalised name, page number) for all titles and link texts, sorted, no pair twice."""
+    """Writes `names.npy`: (hash of a name, page number) for all titles and link texts, sorted, no pair twice."""
     parts = [folder / f"{n}.part" for n in range(_PARTS)]
     files = [path.open("wb") for path in parts]
     try:

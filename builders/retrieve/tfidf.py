@@ -11,8 +11,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from builders.config import RetrieverSpec
 from builders.corpus import Corpus
-from builders.retrieve.base import Context, Hit, Query, best, in_threads, page_hits
+from builders.retrieve.base import Context, Hit, Query, best, checked_options, in_threads, page_hits
 from builders.retrieve.words import STOP_WORDS
 
 BUCKETS = 2**24
@@ -31,17 +32,19 @@ class TfIdf:
 
     def index(self, context: Context, folder: Path) -> None:
         """Writes shards of consecutive pages and, for all of them, the number of pages of each bucket (`df.npy`)."""
+        checked_options(context.spec)
         df = np.zeros(BUCKETS, dtype=np.int32)
         for n, (numbers, counts) in enumerate(_shards(context)):
             df += np.bincount(counts.indices, minlength=BUCKETS).astype(np.int32)
-            _write_shard(folder / f"{n:05}", numbers, counts)
+            if counts.nnz:
+                _write_shard(folder / f"{n:05}", numbers, counts)
         np.save(folder / "df.npy", df)
 
     def search(self, context: Context, folder: Path, queries: Sequence[Query]) -> Iterator[list[Hit]]:
         """The passages of the k best pages for each query, ties in corpus order."""
         return in_threads(_Searcher(context, folder).all_hits, queries, context.threads)
 
-    def identity(self, context: Context) -> dict[str, str]:
+    def identity(self, spec: RetrieverSpec) -> dict[str, str]:
         """The library that hashes."""
         return {"scikit-learn": version("scikit-learn")}
 

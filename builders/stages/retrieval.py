@@ -26,7 +26,7 @@ def make_search_index(build: Build, shard: str, out: Path, tick: Tick) -> Counts
     engine = RETRIEVERS[context.spec.kind]()
     out.mkdir()
     engine.index(context, out)
-    write_json(out / "identity.json", engine.identity(context))
+    write_json(out / "identity.json", engine.identity(context.spec))
     return {}
 
 

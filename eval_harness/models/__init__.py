@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from builders.bundled import BUNDLED, bundled_file
+from builders.device import DType
 from builders.errors import SetupError
 from eval_harness.models.base import Model
 from eval_harness.models.gguf import dequantised, gguf_digest
@@ -21,7 +22,7 @@ class Checkpoint(NamedTuple):
     revision: str
 
 
-def load_model(spec: str, dtype: str = "auto") -> Model:
+def load_model(spec: str, dtype: DType = "auto") -> Model:
     """The model a user names, ready to answer; SetupError where it is not to be had."""
     checkpoint = find_checkpoint(spec)
     from eval_harness.models.hf import HfModel

@@ -6,6 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from builders.device import DType, device_name, dtype_name
 from builders.errors import SetupError
 from eval_harness.models.base import Generation, GenerationError
 
@@ -21,7 +22,7 @@ class HfModel:
     The template is applied once, and special tokens that stand in a prompt's text are read as plain text.
     """
 
-    def __init__(self, folder: Path, name: str, revision: str, dtype: str = "auto") -> None:
+    def __init__(self, folder: Path, name: str, revision: str, dtype: DType = "auto") -> None:
         import torch
         from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
         from transformers.utils import logging
@@ -29,11 +30,11 @@ class HfModel:
         logging.disable_progress_bar()
         self.name = name
         self._revision = revision
-        self._device = "cuda" if torch.cuda.is_available() else "cpu"
+        self._device = device_name()
         try:
             self._tokenizer: Any = AutoTokenizer.from_pretrained(str(folder))
             model: Any = AutoModelForCausalLM.from_pretrained(
-                str(folder), dtype=_dtype(dtype, self._device), attn_implementation="sdpa", use_safetensors=True
+                str(folder), dtype=getattr(torch, dtype_name(dtype)), attn_implementation="sdpa", use_safetensors=True
             )
         except (OSError, ValueError) as error:
             raise SetupError(f"model {name} cannot be loaded: {str(error).strip().splitlines()[0]}") from None
@@ -150,19 +151,6 @@ def _max_positions(config: Any, tokenizer: Any) -> int:
     """The smaller of the config's positions and the tokenizer's limit, which is about 1e30 where it is not set."""
     positions = getattr(config.get_text_config(), "max_position_embeddings", None)
     return min(limit for limit in (positions, int(tokenizer.model_max_length)) if limit)
-
-
-def _dtype(name: str, device: str) -> Any:
-    """The torch dtype; `auto` is bfloat16 where the device computes in it fast, else float32."""
-    import torch
-
-    if name != "auto":
-        return getattr(torch, name)
-    if device == "cuda":
-        return torch.bfloat16 if torch.cuda.is_bf16_supported(including_emulation=False) else torch.float32
-    abilities: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
-    fast = abilities.get("avx512_bf16") or abilities.get("amx_bf16")
-    return torch.bfloat16 if fast else torch.float32
 
 
 def _device_name(device: str) -> str:

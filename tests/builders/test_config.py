@@ -91,7 +91,7 @@ def test_settings_are_laid_over() -> None:
     assert loaded.retrievers["bm25"].k == 7
     with pytest.raises(SetupError, match="key=value"):
         load_recipe("demo", ["lengths"])
-    with pytest.raises(SetupError, match="unknown key retrievers.bm25.kk"):
+    with pytest.raises(SetupError, match=r"unknown key retrievers\.bm25\.kk"):
         load_recipe("demo", ["retrievers.bm25.kk=7"])
 
 

@@ -1,4 +1,4 @@
-"""The whole build on a tiny KILT: what every published row must hold, and that nothing but the inputs decides a byte."""
+"""The whole build on a tiny KILT: what every row must hold, and that nothing but the inputs decides a byte."""
 
 import os
 import signal
@@ -13,7 +13,6 @@ import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
-from builders.bundled import bundled_file
 from builders.config import load_recipe
 from builders.pipeline import run_build
 from builders.prompts import render
@@ -56,15 +55,6 @@ def test_one_schema_and_the_right_number_of_rows(tiny: Path, config: str) -> Non
         assert table.schema.equals(INSTANCES)
         assert table.num_rows == n
         assert table.to_pylist()[0]["passages"][1]["title"].startswith("Place")
-
-
-@pytest.fixture(scope="module")
-def tokenizer() -> Any:
-    """The tokenizer as its own library loads it, independent of the builder's counter."""
-    from transformers import AutoTokenizer
-
-    gguf = bundled_file("smollm2")
-    return AutoTokenizer.from_pretrained(str(gguf.parent), gguf_file=gguf.name)
 
 
 @pytest.mark.parametrize("config", CONFIGS)
@@ -151,7 +141,7 @@ def test_a_changed_recipe_redoes_what_depends_on_it(tiny: Path) -> None:
     build(tiny / "kilt" / "recipe.yaml", tiny / "out2", settings=("lengths=[1k]", "loft=[]"))
     before = _stage_folders(tiny / "out.work")
     again = _stage_folders(tiny / "out2.work")
-    assert made == {name for name in again}
+    assert made == set(again)
     assert {name for name in made if before[name] == again[name]} == {
         "pages", "chunk", "index", "questions", "gold", "search_index", "retrieve", "pool",
     }  # fmt: skip

@@ -8,10 +8,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
-WORDS = (
-    "river town bridge harbour stone garden market tower winter castle forest island road valley school museum "
-    "music letter winter bread copper silver engine paper colour song field coast cloud house king ship cloth"
-).split()
+WORDS = """
+    river town bridge harbour stone garden market tower winter castle forest island road valley school museum
+    music letter winter bread copper silver engine paper colour song field coast cloud house king ship cloth
+""".split()
 PAGES = 240
 
 

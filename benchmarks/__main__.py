@@ -1,0 +1,58 @@
+"""`python -m benchmarks`: runs the benchmarks and prints their table."""
+
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from benchmarks import answer_filter, bm25, chunking, memory, tfidf
+from benchmarks.inputs import kilt_folder
+from benchmarks.report import Result, print_report, write_json
+from builders.errors import SetupError
+
+BENCHES = {
+    "chunking": chunking.bench,
+    "bm25": bm25.bench,
+    "answer_filter": answer_filter.bench,
+    "tfidf": tfidf.bench,
+    "memory": memory.bench,
+}
+
+
+def run(
+    only: Annotated[list[str] | None, typer.Option(help=f"One of: {', '.join(BENCHES)}. May be repeated.")] = None,
+    data: Annotated[Path | None, typer.Option(help="The folder of real inputs, with kilt_mini in it.")] = None,
+    json: Annotated[Path | None, typer.Option(help="A file for the results as JSON.")] = None,
+) -> None:
+    """Ours beside a peer, in one run. A slow run is no failure; results that differ are, with exit code 1."""
+    unknown = sorted(set(only or []) - set(BENCHES))
+    if unknown:
+        raise SetupError(f"no benchmark is called {unknown[0]!r}; there are {', '.join(BENCHES)}")
+    folder = kilt_folder(data)
+    console = Console(stderr=True)
+    results: list[Result] = []
+    for name in only or BENCHES:
+        console.print(f"{name} ...", highlight=False)
+        with TemporaryDirectory(prefix="icr2-bench-") as work:
+            results += BENCHES[name](folder, Path(work))
+    print_report(results, Console(width=140))
+    if json:
+        write_json(results, json)
+    if not all(result.agrees for result in results):
+        raise typer.Exit(1)
+
+
+def main() -> None:
+    """Runs the command; what the user can mend is one line on the error output and exit code 2."""
+    try:
+        typer.run(run)
+    except SetupError as error:
+        Console(stderr=True, soft_wrap=True).print(f"error: {error}", markup=False, highlight=False)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,132 @@
+"""The answer filter, beside a plain loop that normalises every candidate and looks with `in`."""
+
+import re
+import string
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks.inputs import TASKS, corpus, questions
+from benchmarks.report import Result
+from benchmarks.timing import alternately
+from builders.corpus import Corpus
+from builders.filters import AnswerFilter, Text
+from builders.seeds import order_key, rng_for
+
+SEED = "benchmark"
+QUESTIONS = 500
+CANDIDATES = 600
+UNEXPLAINED = "unexplained"
+
+_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
+_PUNCTUATION = frozenset(string.punctuation)
+
+
+class Asked(NamedTuple):
+    """A question's answers, and the passages in which they are looked for."""
+
+    answers: list[str]
+    candidates: list[Text]
+
+
+def bench(folder: Path, work: Path) -> list[Result]:
+    """Candidates a second; every difference in what is dropped must be one that the rules of matching explain."""
+    asked = cases(folder, corpus(folder, work / "corpus"))
+    ours, peer = alternately(lambda: dropped(asked), lambda: loop_dropped(asked))
+    n = sum(len(case.candidates) for case in asked)
+    kinds = differences(asked, ours.result, peer.result)
+    drops = sum(map(sum, ours.result)), sum(map(sum, peer.result))
+    counted = ", ".join(f"{n:,} {side} alone: {rule}" for (side, rule), n in sorted(kinds.items())) or "none"
+    return [
+        Result(
+            "answer_filter",
+            "candidates/s",
+            n / ours.seconds,
+            n / peer.seconds,
+            peer.seconds / ours.seconds,
+            "40 or more",
+            all(rule != UNEXPLAINED for _, rule in kinds),
+            "a plain loop with a SQuAD normaliser",
+            (f"ours drops {drops[0]:,}, the loop {drops[1]:,}; differences: {counted}",),
+        )
+    ]
+
+
+def cases(folder: Path, passages: Corpus) -> list[Asked]:
+    """Questions of all tasks whose answers are text, each with random passages, the same on every machine."""
+    usable = [q for task in TASKS for q in questions(folder, task) if q.answer_kind == "text"]
+    chosen = sorted(usable, key=lambda question: order_key(SEED, question.id))[:QUESTIONS]
+    texts = _texts(passages)
+    n = min(CANDIDATES, len(texts))
+    return [Asked(q.answers, rng_for(SEED, q.id).sample(texts, n)) for q in chosen]
+
+
+def _texts(passages: Corpus) -> list[Text]:
+    return [
+        Text(row, title, text)
+        for start, batch in passages.batches()
+        for row, (title, text) in enumerate(
+            zip(batch.column("title").to_pylist(), batch.column("text").to_pylist(), strict=True), start=start
+        )
+    ]
+
+
+def dropped(asked: Sequence[Asked]) -> list[list[bool]]:
+    """Whether our filter drops each candidate of each question; nothing is remembered from an earlier call."""
+    answer_filter = AnswerFilter()
+    return [[hit is not None for hit in answer_filter.hits(case.answers, case.candidates)] for case in asked]
+
+
+def loop_dropped(asked: Sequence[Asked]) -> list[list[bool]]:
+    """Whether the plain loop drops each candidate of each question."""
+    found = []
+    for case in asked:
+        answers = [normal for answer in case.answers if (normal := squad_normal(answer))]
+        normals = (squad_normal(f"{candidate.title} {candidate.text}") for candidate in case.candidates)
+        found.append([any(answer in normal for answer in answers) for normal in normals])
+    return found
+
+
+def squad_normal(text: str) -> str:
+    """SQuAD's normal form: lower case, then no punctuation, no articles, single spaces."""
+    kept = "".join(character for character in text.lower() if character not in _PUNCTUATION)
+    return " ".join(_ARTICLES.sub(" ", kept).split())
+
+
+def differences(asked: Sequence[Asked], ours: list[list[bool]], loop: list[list[bool]]) -> Counter[tuple[str, str]]:
+    """How many candidates only one side drops, by side and by the rule that makes the difference."""
+    kinds: Counter[tuple[str, str]] = Counter()
+    for case, our_row, loop_row in zip(asked, ours, loop, strict=True):
+        for candidate, mine, theirs in zip(case.candidates, our_row, loop_row, strict=True):
+            if mine != theirs:
+                kinds["ours" if mine else "the loop", _rule(case.answers, candidate, mine)] += 1
+    return kinds
+
+
+def _rule(answers: Sequence[str], candidate: Text, ours: bool) -> str:
+    """The first rule that, added to the loop's and those before it, gives our verdict."""
+    joined, apart = [f"{candidate.title} {candidate.text}"], [candidate.title, candidate.text]
+    steps = (
+        ("inside a longer word", squad_normal, joined),
+        ("title and text looked at apart", squad_normal, apart),
+        ("punctuation as a border of words", _spaced_normal, apart),
+        ("punctuation of every script", _unicode_normal, apart),
+    )
+    for name, normal, texts in steps:
+        needles = [f" {found} " for answer in answers if (found := normal(answer))]
+        if any(needle in f" {normal(text)} " for needle in needles for text in texts) == ours:
+            return name
+    return UNEXPLAINED
+
+
+def _spaced_normal(text: str) -> str:
+    return squad_normal("".join(" " if character in _PUNCTUATION else character for character in text))
+
+
+def _unicode_normal(text: str) -> str:
+    composed = unicodedata.normalize("NFC", text)
+    letters = "".join(character if unicodedata.category(character)[0] in "LMN" else " " for character in composed)
+    words = letters.lower().split()
+    return " ".join([word for word in words if word not in ("a", "an", "the")] or words)

@@ -1,0 +1,179 @@
+"""How the published mixing script of the ICR² paper fills contexts, re-enacted beside ours; see docs/mixing.md.
+
+`python -m benchmarks.mixing [--data DIR]` prints the table of that page.
+"""
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, NamedTuple
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.answer_filter import squad_normal
+from benchmarks.inputs import TASKS, corpus, kilt_folder, questions
+from builders.config import RetrieverSpec
+from builders.corpus import Corpus
+from builders.errors import SetupError
+from builders.filters import AnswerFilter, Text, drop_reasons
+from builders.gold import gold_rows, resolve
+from builders.pool import round_robin
+from builders.retrieve.base import Context, Hit
+from builders.retrieve.bm25 import Bm25
+from builders.schema import Question
+from builders.seeds import order_key
+from builders.stages.candidates import text_at
+from builders.stages.retrieval import query_of
+
+QUESTIONS = 500  # of each task
+SPLIT = 100  # rows of a published split
+PASSAGES = 200  # of a context
+DEPTH = 1000  # passages that BM25 finds for a question
+RETRIEVERS = 5
+ENDS = 50  # questions compared at either end
+SEED = "benchmark"
+
+
+class Asked(NamedTuple):
+    """A question, its gold passages and the other rows of its provenance, and what BM25 finds for it."""
+
+    question: Question
+    gold: list[int]
+    barred: list[int]
+    hits: list[Hit]
+
+
+class Row(NamedTuple):
+    """One line of the table: mean confounders of the first and last questions in a context of 200 passages."""
+
+    task: str
+    script: tuple[float, float]  # a run over the rows of one split
+    script_all: tuple[float, float]  # a run over all questions
+    ours: tuple[float, float]
+    ours_reversed: bool  # whether ours gives every question the same passages in the opposite order of questions
+
+
+def dealt(hits: Sequence[Hit]) -> dict[str, list[Hit]]:
+    """One ranked list dealt to several retrievers, as if each had found its share."""
+    return {f"retriever{n}": list(hits[n::RETRIEVERS]) for n in range(RETRIEVERS)}
+
+
+def script_contexts(asked: Sequence[Asked], passages: Corpus) -> Iterator[list[int]]:
+    """The confounders of each question, in order: a passage that one question used is barred for all that follow."""
+    used: set[int] = set()
+    for question, gold, _, hits in asked:
+        answers = [squad_normal(answer) for answer in question.answers]
+        context: list[int] = []
+        for found in round_robin(dealt(hits)):
+            if len(context) == PASSAGES:
+                break
+            text = squad_normal(text_at(passages, found.row).text)
+            if found.row not in used and found.row not in gold and not any(answer in text for answer in answers):
+                used.add(found.row)
+                context.append(found.row)
+        yield context
+
+
+def our_contexts(asked: Sequence[Asked], passages: Corpus) -> Iterator[list[int]]:
+    """The confounders of each question, in order; nothing is remembered from one question to the next."""
+    answer_filter = AnswerFilter()
+    for question, gold, barred, hits in asked:
+        pool = [text_at(passages, found.row) for found in round_robin(dealt(hits))]
+        reasons = drop_reasons(pool, _texts(passages, gold), barred, _text_answers(question), answer_filter)
+        kept = [text.row for text, reason in zip(pool, reasons, strict=True) if reason is None]
+        yield kept[:PASSAGES]
+
+
+def _texts(passages: Corpus, rows: Sequence[int]) -> list[Text]:
+    return [text_at(passages, row) for row in rows]
+
+
+def _text_answers(question: Question) -> list[str]:
+    return question.answers if question.answer_kind == "text" else []
+
+
+def measured(task: str, asked: Sequence[Asked], passages: Corpus) -> Row:
+    """The line of one task."""
+    ours = list(our_contexts(asked, passages))
+    backwards = list(our_contexts(asked[::-1], passages))[::-1]
+    return Row(
+        task,
+        _ends(list(script_contexts(asked[:SPLIT], passages))),
+        _ends(list(script_contexts(asked, passages))),
+        _ends(ours),
+        ours == backwards,
+    )
+
+
+def _ends(contexts: Sequence[Sequence[int]]) -> tuple[float, float]:
+    n = min(ENDS, len(contexts) // 2)
+    first, last = contexts[:n], contexts[-n:]
+    return sum(map(len, first)) / n, sum(map(len, last)) / n
+
+
+def asked_of(folder: Path, task: str, passages: Corpus, index: Path) -> list[Asked]:
+    """The questions of a task that have their gold, and what BM25 finds for each."""
+    resolved = (resolve(question, passages, {})[0] for question in questions(folder, task))
+    usable = [question for question in resolved if question][:QUESTIONS]
+    found = Bm25().search(_context(passages, index), index, [query_of(q._asdict()) for q in usable])
+    golds = (gold_rows(question, passages, "all" if task == "hotpotqa" else "best") for question in usable)
+    return [Asked(q, gold, barred, hits) for q, (gold, barred), hits in zip(usable, golds, found, strict=True)]
+
+
+def _context(passages: Corpus, index: Path) -> Context:
+    return Context(RetrieverSpec(kind="bm25", k=DEPTH), passages, index, 2, lambda done, total: None)
+
+
+def first_gold_share(asked: Sequence[Asked], passages: Corpus) -> float:
+    """The share of our contexts that begin with a gold passage; the script's all do."""
+    begins = 0
+    for one, confounders in zip(asked, our_contexts(asked, passages), strict=True):
+        first = min([*one.gold, *confounders], key=lambda row: order_key(SEED, one.question.id, passages.pids([row])[0]))
+        begins += first in one.gold
+    return begins / len(asked)
+
+
+def table(rows: Sequence[Row]) -> Table:
+    """The table of docs/mixing.md."""
+    first, last = f"first {ENDS}", f"last {ENDS}"
+    shown = Table("task", f"script, {SPLIT} rows: {first}", last, f"script, all rows: {first}", last, f"ours: {first}", last,
+                  "ours, any order")  # fmt: skip
+    for row in rows:
+        numbers = [f"{n:.0f}" for pair in (row.script, row.script_all, row.ours) for n in pair]
+        shown.add_row(row.task, *numbers, "same" if row.ours_reversed else "[red]differs[/red]")
+    return shown
+
+
+def run(
+    data: Annotated[Path | None, typer.Option(help="The folder of real inputs, with kilt_mini in it.")] = None,
+) -> None:
+    """Mean confounders in contexts of 200 passages, by the published script's way of mixing and by ours."""
+    folder = kilt_folder(data)
+    with TemporaryDirectory(prefix="icr2-bench-") as work:
+        passages, index = corpus(folder, Path(work) / "corpus"), Path(work) / "index"
+        index.mkdir()
+        Bm25().index(_context(passages, index), index)
+        rows, shares = [], []
+        for task in TASKS:
+            asked = asked_of(folder, task, passages, index)
+            rows.append(measured(task, asked, passages))
+            shares.append(f"{task} {first_gold_share(asked, passages):.1%}")
+    console = Console(width=140)
+    console.print(table(rows))
+    console.print(f"contexts that begin with gold: script 100%; ours {', '.join(shares)}", highlight=False)
+
+
+def main() -> None:
+    """Runs the command; what the user can mend is one line on the error output and exit code 2."""
+    try:
+        typer.run(run)
+    except SetupError as error:
+        Console(stderr=True, soft_wrap=True).print(f"error: {error}", markup=False, highlight=False)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

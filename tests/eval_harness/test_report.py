@@ -1,0 +1,74 @@
+from io import StringIO
+
+from rich.console import Console
+
+from eval_harness.report import cells, macro, summary, table
+from eval_harness.results import Row, Status
+
+
+def rows(task: str, statuses: list[tuple[Status, float]], method: str = "vanilla_rag") -> list[Row]:
+    """Rows of one config with a status and a score each; those that leave n have no scores."""
+    names = ("label_accuracy",) if task == "fever" else ("subspan_em", "subspan_em_strict")
+    return [
+        Row(
+            f"{task}-{number}",
+            task,
+            "1k_p0",
+            "test",
+            "vanilla",
+            method,
+            "fake",
+            status,
+            dict.fromkeys(names, score) if status in ("ok", "unparsed", "error") else {},
+        )
+        for number, (status, score) in enumerate(statuses)
+    ]
+
+
+def text_of(found: list[Row]) -> str:
+    output = StringIO()
+    Console(width=200, file=output).print(table(cells(found), "t"))
+    return output.getvalue()
+
+
+def test_what_is_averaged_over_what_is_named() -> None:
+    """case 155: macro, 0.75, where micro would be 0.545"""
+    found = cells([*rows("nq", [("ok", 1.0), ("ok", 0.0)] * 50), *rows("fever", [("ok", 1.0)] * 10)])
+    assert [(cell.task, cell.n, cell.headline) for cell in found] == [("fever", 10, 1.0), ("nq", 100, 0.5)]
+    assert macro(found) == 0.75
+    assert summary(found)["macro_over_tasks"] == [
+        {"config": "1k_p0", "method": "vanilla_rag", "n_tasks": 2, "score": 0.75}
+    ]
+
+
+def test_overlength_items_leave_n_and_are_printed() -> None:
+    """case 130: mean over 7, with n and the number left out"""
+    found = rows("nq", [("ok", 1.0)] * 7 + [("overlength", 0.0)] * 3)
+    (cell,) = cells(found)
+    assert (cell.n, cell.headline, cell.statuses) == (7, 1.0, {"ok": 7, "overlength": 3})
+    text = text_of(found)
+    assert "100.0 (n=7)" in text
+    assert "3 overlength" in text
+
+
+def test_unparsed_and_failed_items_stay_in_n() -> None:
+    """case 11: one denominator for all measures"""
+    (cell,) = cells(rows("nq", [("ok", 1.0), ("unparsed", 0.0), ("error", 0.0), ("unscorable", 0.0), ("n/a", 0.0)]))
+    assert cell.n == 3
+    assert cell.means == {"subspan_em": 1 / 3, "subspan_em_strict": 1 / 3}
+
+
+def test_no_rows_is_no_score_and_never_zero() -> None:
+    found = [*rows("nq", [("overlength", 0.0)]), *rows("fever", [("ok", 0.0)])]
+    by_task = {cell.task: cell for cell in cells(found)}
+    assert by_task["nq"].headline is None
+    assert by_task["fever"].headline == 0.0
+    assert macro(list(by_task.values())) is None
+    assert "– (n=0)" in text_of(found)
+
+
+def test_rows_that_average_over_different_instances_are_pointed_out() -> None:
+    even = [*rows("nq", [("ok", 1.0)] * 2), *rows("nq", [("ok", 1.0)] * 2, "oracle_rag")]
+    odd = [*rows("nq", [("ok", 1.0)] * 2), *rows("nq", [("ok", 1.0), ("n/a", 0.0)], "oracle_rag")]
+    assert "different instances" not in text_of(even)
+    assert "different instances" in text_of(odd)
