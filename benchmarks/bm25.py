@@ -85,7 +85,9 @@ def pyserini_index(passages: Corpus, work: Path) -> None:
     options = {"collection": "JsonCollection", "generator": "DefaultLuceneDocumentGenerator", "threads": "1"}
     options |= {"input": str(documents), "index": str(work / "index" / "lucene")}
     arguments = [part for name, value in options.items() for part in (f"-{name}", value)]
-    subprocess.run([*java, "io.anserini.index.IndexCollection", *arguments, "-optimize"], check=True, capture_output=True)
+    subprocess.run(
+        [*java, "io.anserini.index.IndexCollection", *arguments, "-optimize"], check=True, capture_output=True
+    )
     (work / "index" / "settings.json").write_text(json.dumps(Settings()._asdict()))
 
 

@@ -38,7 +38,7 @@ def repeat_pages(source: Path, out: Path, times: int) -> None:
 
 def _copied(page: dict, copy: int) -> str:
     title = f"{page['wikipedia_title']} ({copy})"
-    own = {"_id": f"{page['wikipedia_id']}{copy:02}", "wikipedia_id": f"{page['wikipedia_id']}{copy:02}"}
+    own = {"_id": f"{page['wikipedia_id']}-{copy}", "wikipedia_id": f"{page['wikipedia_id']}-{copy}"}
     text = [f"{title}\n", *page["text"][1:]]
     return json.dumps({**page, **own, "wikipedia_title": title, "text": text}, ensure_ascii=False) + "\n"
 

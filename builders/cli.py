@@ -1,5 +1,6 @@
 """The commands of the builder: build, show, sql, doctor."""
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -47,6 +48,8 @@ def build(
         return
     finished = run_build(loaded, base, out, work, workers, console)
     Console(width=max(100, shutil.get_terminal_size().columns)).print(summary_table(out, read_manifest(out)))
+    seconds = json.loads((work / "seconds.json").read_text(encoding="utf-8"))
+    console.print("seconds: " + ", ".join(f"{stage} {spent:,.0f}" for stage, spent in seconds.items()), highlight=False)
     for line in warnings(finished):
         console.print(f"note: {line}", highlight=False)
     Console(soft_wrap=True).print(f"{loaded.name} {loaded.version} is in {out}", highlight=False)

@@ -36,12 +36,13 @@ class Stage(NamedTuple):
     alone: bool = False  # one shard at a time, each in a process of its own (JVM, torch), with all threads
 
 
-def run_stage(stage: Stage, build: Build, pool: "Pool", progress: Progress) -> None:
-    """Makes what is missing of a stage; returns when every shard is in place."""
+def run_stage(stage: Stage, build: Build, pool: "Pool", progress: Progress) -> float:
+    """Makes what is missing of a stage; returns, when every shard is in place, the seconds that it took."""
+    began = monotonic()
     folder = build.folder(stage.name)
     done = folder / "done.json"
     if done.exists():
-        return
+        return 0.0
     folder.mkdir(parents=True, exist_ok=True)
     for leftover in folder.glob(".*.partial"):
         remove(leftover)
@@ -53,6 +54,7 @@ def run_stage(stage: Stage, build: Build, pool: "Pool", progress: Progress) -> N
             progress.update(bar, advance=1)
     progress.update(bar, total=len(shards) or 1, completed=len(shards) or 1)
     write_json(done, {"shards": shards})
+    return monotonic() - began
 
 
 def make_shard(stage: Stage, build: Build, shard: str, tick: Tick) -> str:

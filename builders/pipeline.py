@@ -20,7 +20,7 @@ from builders.stages.pages import make_chunk, make_index, make_pages, plan_chunk
 from builders.stages.questions import make_gold, make_questions, plan_gold, plan_questions
 from builders.stages.retrieval import make_retrieve, make_search_index, plan_retrieve, plan_search_index
 from builders.tokens import token_counter
-from builders.work import Build, checked_folder
+from builders.work import Build, checked_folder, write_json
 
 MIX = ("tokenizer", "seed", "reserve")
 
@@ -44,17 +44,22 @@ STAGES = [
 
 
 def run_build(recipe: Recipe, base: Path, out: Path, work: Path, workers: int, console: Console) -> Build:
-    """Builds a recipe into the folder `out`, which appears whole by one rename, and returns the finished build."""
+    """Builds a recipe into the folder `out`, which appears whole by one rename, and returns the finished build.
+
+    The work folder's `seconds.json` says how long each stage of this run took.
+    """
     checked_folder(work, "work folder")
     checked_folder(out.parent, "output folder's parent")
     build = prepare(recipe, base, work, workers)
     pool = Pool(workers)
+    seconds: dict[str, float] = {}
     try:
         with progress_bars(console) as progress:
             for stage in STAGES:
-                run_stage(stage, build, pool, progress)
+                seconds[stage.name] = run_stage(stage, build, pool, progress)
     finally:
         pool.close()
+        write_json(work / "seconds.json", {name: round(spent, 1) for name, spent in seconds.items()}, sort_keys=False)
     assemble(build, out)
     return build
 

@@ -105,7 +105,7 @@ def test_an_item_that_does_not_fit_is_overlength_and_never_asked(dataset_folder:
 
 def test_an_output_that_fills_the_model_is_refused_before_the_run(dataset_folder: Path, tmp_path: Path) -> None:
     """case 125"""
-    plan = plan_of(dataset_folder, max_new_tokens={"qa": 64, "fact": 16, "dialogue": 128})
+    plan = plan_of(dataset_folder, max_new_tokens={"qa": 64, "fact": 32, "dialogue": 128})
     with pytest.raises(SetupError, match="128 new tokens leave no room"):
         results_of(plan, FakeModel(reader, max_positions=128), tmp_path / "run")
 
@@ -172,7 +172,7 @@ def test_the_record_names_what_results_depend_on_and_no_path(dataset_folder: Pat
         {"name": "fake"},
         "greedy",
     )
-    assert found["max_new_tokens"] == {"qa": 64, "fact": 16, "dialogue": 128}
+    assert found["max_new_tokens"] == {"qa": 64, "fact": 32, "dialogue": 128}
     assert {"torch", "transformers", "tokenizers"} <= found["versions"].keys()
     assert str(dataset_folder) not in str(found)
 

@@ -1,0 +1,173 @@
+"""Numbers of a CUDA machine that has Python and torch and nothing else: one file, imports nothing of ours.
+
+`python benchmarks/gpu.py OUT.json` takes under four minutes on a current data-centre GPU; `--tiny` runs small shapes
+on whatever device there is.
+"""
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+SECONDS = 8.0  # each number is measured for this long at most, once warm
+
+
+class Shape(NamedTuple):
+    """A transformer; `vocabulary` 0 is an encoder, which reads both ways and has no output head."""
+
+    layers: int
+    hidden: int
+    heads: int
+    kv_heads: int
+    inner: int
+    vocabulary: int
+
+
+LLAMA_135M = Shape(30, 576, 9, 3, 1536, 49152)  # SmolLM2-135M
+MINILM = Shape(6, 384, 12, 12, 1536, 0)  # all-MiniLM-L6-v2
+TINY = Shape(2, 64, 4, 2, 128, 256)
+TINY_ENCODER = Shape(2, 64, 4, 4, 128, 0)
+TOKENS = 30522  # ids that an encoder reads
+
+
+def weights(shape: Shape, device: str, dtype: Any) -> list[dict[str, Any]]:
+    """Random weights, equal on every device: a list of layers, and last the embedding."""
+    import torch
+
+    generator = torch.Generator().manual_seed(0)
+
+    def matrix(rows: int, columns: int) -> Any:
+        return (torch.randn(rows, columns, generator=generator) / columns**0.5).to(device, dtype)
+
+    kv = shape.hidden // shape.heads * shape.kv_heads
+    hidden, inner = shape.hidden, shape.inner
+    sizes = {"q": (hidden, hidden), "k": (kv, hidden), "v": (kv, hidden), "o": (hidden, hidden)}
+    sizes |= {"up": (inner, hidden), "down": (hidden, inner)}
+    if shape.vocabulary:
+        sizes["gate"] = (inner, hidden)
+    layers = [{name: matrix(*size) for name, size in sizes.items()} for _ in range(shape.layers)]
+    return [*layers, {"embedding": matrix(shape.vocabulary or TOKENS, hidden)}]
+
+
+def forward(shape: Shape, layers: list[dict[str, Any]], tokens: Any) -> Any:
+    """Logits of the last position (batch, vocabulary), or of an encoder the mean of all positions (batch, hidden)."""
+    import torch.nn.functional as F
+
+    x = F.embedding(tokens, layers[-1]["embedding"])
+    angles = rotary(x.shape[1], shape.hidden // shape.heads, x)
+    for layer in layers[:-1]:
+        x = x + attention(shape, layer, F.rms_norm(x, x.shape[-1:]), angles)
+        normal = F.rms_norm(x, x.shape[-1:])
+        inner = normal @ layer["up"].T
+        inner = F.silu(normal @ layer["gate"].T) * inner if "gate" in layer else F.gelu(inner)
+        x = x + inner @ layer["down"].T
+    x = F.rms_norm(x, x.shape[-1:])
+    return x[:, -1] @ layers[-1]["embedding"].T if shape.vocabulary else x.mean(1)
+
+
+def attention(shape: Shape, layer: dict[str, Any], x: Any, angles: tuple[Any, Any]) -> Any:
+    """Grouped attention: query head h reads key head h // (heads / kv_heads)."""
+    import torch.nn.functional as F
+
+    batch, length, hidden = x.shape
+
+    def heads(name: str, n: int) -> Any:
+        return (x @ layer[name].T).view(batch, length, n, -1).transpose(1, 2)
+
+    q, k, v = heads("q", shape.heads), heads("k", shape.kv_heads), heads("v", shape.kv_heads)
+    k, v = (part.repeat_interleave(shape.heads // shape.kv_heads, dim=1) for part in (turned(k, angles), v))
+    mixed = F.scaled_dot_product_attention(turned(q, angles), k, v, is_causal=bool(shape.vocabulary))
+    return mixed.transpose(1, 2).reshape(batch, length, hidden) @ layer["o"].T
+
+
+def rotary(length: int, size: int, like: Any) -> tuple[Any, Any]:
+    """Cosines and sines of rotary positions with base 10,000 (Su et al., 2021), each (length, size / 2)."""
+    import torch
+
+    steps = 10_000.0 ** (-torch.arange(0, size, 2, dtype=torch.float64) / size)
+    angles = torch.arange(length, dtype=torch.float64)[:, None] * steps
+    return angles.cos().to(like), angles.sin().to(like)
+
+
+def turned(x: Any, angles: tuple[Any, Any]) -> Any:
+    """Heads (batch, heads, length, size) turned by their positions."""
+    import torch
+
+    cosine, sine = angles
+    a, b = x.chunk(2, dim=-1)
+    return torch.cat((a * cosine - b * sine, b * cosine + a * sine), dim=-1)
+
+
+def logits_difference(device: str) -> float:
+    """The largest difference of logits between the CPU and a device, both in float32."""
+    import torch
+
+    tokens = torch.randint(TINY.vocabulary, (2, 48), generator=torch.Generator().manual_seed(1))
+    there = forward(TINY, weights(TINY, device, torch.float32), tokens.to(device)).cpu()
+    return float((forward(TINY, weights(TINY, "cpu", torch.float32), tokens) - there).abs().max())
+
+
+def rate(work: Callable[[], Any], units: int, device: str) -> float:
+    """Units a second, the best of up to five runs after one to warm up."""
+    import torch
+
+    best, spent = float("inf"), 0.0
+    for turn in range(6):
+        start = time.perf_counter()
+        work()
+        if device == "cuda":
+            torch.cuda.synchronize()
+        seconds = time.perf_counter() - start
+        spent += seconds
+        best = min(best, seconds) if turn else best
+        if turn and spent > SECONDS:
+            break
+    return units / best
+
+
+def measure(tiny: bool) -> dict[str, Any]:
+    """All numbers; SystemExit in one line where torch or CUDA is missing."""
+    try:
+        import torch
+    except ImportError:
+        raise SystemExit("torch is missing; run: pip install torch") from None
+    if not tiny and not torch.cuda.is_available():
+        raise SystemExit("torch sees no CUDA device; run with --tiny to try the script without one")
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    torch.backends.cuda.matmul.allow_tf32 = False  # else float32 is no float32
+    name = torch.cuda.get_device_name() if device == "cuda" else "CPU"
+    decoder, encoder = (TINY, TINY_ENCODER) if tiny else (LLAMA_135M, MINILM)
+    lengths, batch, words = ((64, 128), 4, 16) if tiny else ((2048, 8192, 32768), 256, 128)
+    with torch.inference_mode():
+        difference = logits_difference(device)
+        model = weights(decoder, device, torch.bfloat16)
+        prompts = [torch.randint(decoder.vocabulary, (1, n), device=device) for n in lengths]
+        prefill = {p.shape[1]: rate(lambda p=p: forward(decoder, model, p), p.shape[1], device) for p in prompts}
+        reader = weights(encoder, device, torch.bfloat16)
+        passages = torch.randint(TOKENS, (batch, words), device=device)
+        encoded = rate(lambda: forward(encoder, reader, passages), batch, device)
+    return {
+        "device": name,
+        "torch": torch.__version__,
+        "largest_logits_difference": difference,
+        "prefill_tokens_per_second": prefill,
+        "encoder_passages_per_second": encoded,
+    }
+
+
+def main() -> None:
+    """Writes the numbers to a file and prints them."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=Path, help="the file for the numbers, as JSON")
+    parser.add_argument("--tiny", action="store_true", help="small shapes, on a CPU too")
+    arguments = parser.parse_args()
+    text = json.dumps(measure(arguments.tiny), indent=2)
+    arguments.out.write_text(text + "\n", encoding="utf-8")
+    sys.stdout.write(text + "\n")
+
+
+if __name__ == "__main__":
+    main()
