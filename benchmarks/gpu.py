@@ -9,6 +9,7 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -129,11 +130,13 @@ def rate(work: Callable[[], Any], units: int, device: str) -> float:
 
 
 def measure(tiny: bool) -> dict[str, Any]:
-    """All numbers; SystemExit in one line where torch or CUDA is missing."""
+    """All numbers; SystemExit in one line where torch, a new enough one, or CUDA is missing."""
     try:
         import torch
     except ImportError:
         raise SystemExit("torch is missing; run: pip install torch") from None
+    if not hasattr(torch.nn.functional, "rms_norm"):
+        raise SystemExit(f"torch is {torch.__version__}, and 2.4 or newer is wanted; run: pip install --upgrade torch")
     if not tiny and not torch.cuda.is_available():
         raise SystemExit("torch sees no CUDA device; run with --tiny to try the script without one")
     device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -145,10 +148,12 @@ def measure(tiny: bool) -> dict[str, Any]:
         difference = logits_difference(device)
         model = weights(decoder, device, torch.bfloat16)
         prompts = [torch.randint(decoder.vocabulary, (1, n), device=device) for n in lengths]
-        prefill = {p.shape[1]: rate(lambda p=p: forward(decoder, model, p), p.shape[1], device) for p in prompts}
+        prefill = {
+            n: rate(partial(forward, decoder, model, p), n, device) for n, p in zip(lengths, prompts, strict=True)
+        }
         reader = weights(encoder, device, torch.bfloat16)
         passages = torch.randint(TOKENS, (batch, words), device=device)
-        encoded = rate(lambda: forward(encoder, reader, passages), batch, device)
+        encoded = rate(partial(forward, encoder, reader, passages), batch, device)
     return {
         "device": name,
         "torch": torch.__version__,

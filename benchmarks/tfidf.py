@@ -30,7 +30,7 @@ def bench(folder: Path, work: Path) -> list[Result]:
     index = work / "index"
     built, peer_built = alternately(lambda: _build(context, index), lambda: peer_index(passages))
     ours, peer = alternately(
-        lambda: list(TfIdf().search(context, index, asked)), lambda: peer_search(*peer_built.result, asked)
+        lambda: list(TfIdf().search(context, index, asked)), lambda: peer_search(peer_built.result, asked)
     )
     off = max(map(_off, (page_scores(passages, hits) for hits in ours.result), peer.result), default=0.0)
     times = (
@@ -71,8 +71,9 @@ def peer_index(passages: Corpus) -> tuple[Any, np.ndarray]:
     return counts.T.tocsr(), weights
 
 
-def peer_search(matrix: Any, weights: np.ndarray, asked: Sequence[Query]) -> list[list[float]]:
+def peer_search(index: tuple[Any, np.ndarray], asked: Sequence[Query]) -> list[list[float]]:
     """The K best scores above 0 of each query, best first."""
+    matrix, weights = index
     counts = _vectorizer().transform([query.text for query in asked])
     counts.data = np.log1p(counts.data) * weights[counts.indices]
     found: list[list[float]] = []

@@ -19,6 +19,7 @@ from builders.schema import AnswerKind
 from builders.text import contains, fold, is_article, normalise
 
 NEAR = 0.9  # share of the smaller passage's bigrams from which two passages count as the same
+_SURROGATES = "surrogatepass"  # half a surrogate pair, which JSON allows, is no error
 
 
 class Text(NamedTuple):
@@ -38,33 +39,36 @@ class AnswerFilter:
     def hits(self, answers: Sequence[str], candidates: Sequence[Text]) -> list[str | None]:
         """For each candidate, the first answer that stands in its title or text on word borders, or None."""
         folded = [self._folded[candidate] for candidate in candidates]
-        joined = "\n".join(folded)  # one search for all candidates; a folded text holds no line break
-        starts = list(accumulate((len(text) + 1 for text in folded), initial=0))
+        joined = b"".join(folded)  # one search for all candidates
+        starts = list(accumulate(map(len, folded), initial=0))
         found: list[str | None] = [None] * len(candidates)
         for answer in answers:
-            words = [f" {word} " for word in normalise(answer).split()]
-            for at in _places(max(words, key=len), joined, starts) if words else ():
+            words = [f" {word} ".encode(errors=_SURROGATES) for word in normalise(answer).split()]
+            for at in _places(max(words, key=len).strip(), joined, starts) if words else ():
                 # every word must be there before the slower exact rule is asked
                 if found[at] is None and all(word in folded[at] for word in words) and _holds(candidates[at], answer):
                     found[at] = answer
         return found
 
 
-class _Folded(dict[Text, str]):
-    """Titles and texts with their punctuation turned into spaces, filled as they are met and emptied when full."""
+class _Folded(dict[Text, bytes]):
+    """Titles and texts folded, each one line, filled as they are met and emptied when full.
+
+    In UTF-8, because one character beyond Latin would make the joined text of all candidates twice as long.
+    """
 
     def __init__(self, most: int) -> None:
         super().__init__()
         self._most = most
 
-    def __missing__(self, passage: Text) -> str:
+    def __missing__(self, passage: Text) -> bytes:
         if len(self) >= self._most:
             self.clear()
-        self[passage] = folded = fold(f" {passage.title} {passage.text} ")
+        self[passage] = folded = fold(f" {passage.title} {passage.text} ").encode(errors=_SURROGATES) + b"\n"
         return folded
 
 
-def _places(needle: str, joined: str, starts: Sequence[int]) -> Iterator[int]:
+def _places(needle: bytes, joined: bytes, starts: Sequence[int]) -> Iterator[int]:
     """The numbers of the texts in `joined` that hold `needle`; text i begins at `starts[i]`."""
     at = joined.find(needle)
     while at >= 0:

@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from builders.errors import SetupError
+from builders.manifest import read_manifest
 from builders.views import connect
 
 STYLE = {"gold": "bold green", "confounder": "red", "random": "dim"}
@@ -26,13 +27,9 @@ def print_instance(folder: Path, config: str, id: str, console: Console) -> None
 def find_instance(folder: Path, config: str, id: str) -> dict[str, Any]:
     """The row with an id in a config."""
     connection = connect(folder)
-    configs = [
-        row[0] for row in connection.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()
-    ]
+    configs = read_manifest(folder)["configs"]
     if config not in configs:
-        raise SetupError(
-            f"no config {config!r} in {folder}; there are {', '.join(sorted(set(configs) - {'all_configs'}))}"
-        )
+        raise SetupError(f"no config {config!r} in {folder}; there are {', '.join(configs)}")
     result = connection.execute(f'SELECT * FROM "{config}" WHERE id = ?', [id])
     names = [column[0] for column in result.description]
     row = result.fetchone()

@@ -16,9 +16,20 @@ if TYPE_CHECKING:
 
 SHOWN_ROWS = 100
 
+_PASSAGES = """
+SELECT id, task, split, position, list_contains(gold, position) AS is_gold, p.*
+FROM (SELECT *, passages[position + 1] AS p
+      FROM (SELECT *, unnest(CASE WHEN len(passages) > 0 THEN range(len(passages)) ELSE [NULL] END) AS position
+            FROM "{0}"))
+"""
+
 
 def connect(folder: Path) -> "duckdb.DuckDBPyConnection":
-    """A connection in memory with a view for each config (`split` added) and `all_configs` (`config` added too)."""
+    """A connection in memory with views of a dataset.
+
+    Each config has a view of its rows (`split` added) and one of its passages, `{config}_passages`, where a row
+    without passages keeps one line; `all_configs` has the rows of all (`config` added too).
+    """
     import duckdb
 
     connection = duckdb.connect()
@@ -29,6 +40,7 @@ def connect(folder: Path) -> "duckdb.DuckDBPyConnection":
             paths = ", ".join(_literal(str(_existing(folder, file["path"]))) for file in files)
             selects.append(f"SELECT *, {_literal(split)} AS split FROM read_parquet([{paths}])")
         connection.execute(f'CREATE VIEW "{config}" AS {" UNION ALL ".join(selects)}')
+        connection.execute(f'CREATE VIEW "{config}_passages" AS {_PASSAGES.format(config)}')
         views.append(f'SELECT {_literal(config)} AS config, * FROM "{config}"')
     connection.execute(f"CREATE VIEW all_configs AS {' UNION ALL '.join(views)}")
     return connection

@@ -9,8 +9,7 @@ from tests.builders.small_corpus import page, small_corpus
 
 def test_the_peer_finds_the_page_with_the_words(tmp_path: Path) -> None:
     pages = [page("1", "Oslo", "Trams run."), page("2", "Bergen", "Rain falls."), page("3", "Tromsø", "Snow lies.")]
-    matrix, weights = peer_index(small_corpus(tmp_path, pages))
-    found = peer_search(matrix, weights, [Query("q", "rain in Bergen"), Query("none", "sun")])
+    found = peer_search(peer_index(small_corpus(tmp_path, pages)), [Query("q", "rain in Bergen"), Query("none", "sun")])
     assert [len(scores) for scores in found] == [1, 0]
 
 

@@ -207,3 +207,10 @@ def test_all_real_provenance_holds(tmp_path: Path, shared_data: Path):
             assert gold and not set(gold) & set(barred)
             if task == "hotpotqa":
                 assert {corpus.passage(row).page_id for row in gold} == {s.page_id for s in one.provenance}
+
+
+def test_ids_and_not_names_decide(tmp_path: Path):
+    """case 43: a page and its disambiguation page share a name and more; only the page that the id names is gold."""
+    band, other = page("10", "Gordi (band)", "Gordi is a band."), page("11", "Gordi", "Gordi may refer to a band.")
+    corpus = small_corpus(tmp_path, [band, other])
+    assert gold_rows(question(Span("10", 1, 0, 1, 5)), corpus, "all") == ([0], [])
