@@ -39,13 +39,16 @@ def _fold_character(code: int) -> str:
 
 
 _FOLD = _Fold()
+_FOLD_ASCII = "".join(map(_fold_character, range(128))).encode() + bytes(128)
 _OTHER = re.compile(r"([^\x00-\x7f]+)")
 
 
 def fold(text: str) -> str:
     """Steps 1 and 2: composed, lower-cased, punctuation turned into spaces; articles still there."""
-    runs = (text,) if text.isascii() else _OTHER.split(unicodedata.normalize("NFC", text))
-    return "".join([run.translate(_FOLD) for run in runs])  # each run alone: ASCII is translated ten times as fast
+    if text.isascii():  # a table of bytes is ten times as fast
+        return text.encode().translate(_FOLD_ASCII).decode()
+    runs = _OTHER.split(unicodedata.normalize("NFC", text))
+    return "".join([fold(run) if run.isascii() else run.translate(_FOLD) for run in runs])
 
 
 def normalise(text: str) -> str:

@@ -11,6 +11,7 @@ ALLOWED = {
     "validation": {"validation", "builders"},
     "dataset_cards": {"dataset_cards", "validation", "builders"},
     "eval_harness": {"eval_harness", "builders"},
+    "benchmarks": {"benchmarks", "builders", "eval_harness"},
 }
 # A check that calls the filter it checks repeats its bug.
 FROM_BUILDERS = {

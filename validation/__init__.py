@@ -1,0 +1,1 @@
+"""Checks of a published dataset, from its Parquet alone. None is written yet."""
