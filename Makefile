@@ -17,10 +17,10 @@ demo: .venv/ready  ## build a real dataset and run a small model on it, without 
 	$(BIN)/icr2 build demo --out $(DEMO)
 	$(BIN)/icr2 eval $(DEMO) $(CONFIGS) $(METHODS) --model smollm2 --limit 3 --out runs/demo
 	@echo
-	@echo 'Now copy one of these:'
-	@echo '  $(BIN)/python -c "from datasets import load_dataset; print(load_dataset(\"$(DEMO)\", \"32k_p75\"))"'
-	@echo '  $(BIN)/icr2 sql $(DEMO) "SELECT task, avg(n_tokens) FROM \"32k_p75\" GROUP BY task"'
-	@echo '  $(BIN)/icr2 show $(DEMO) 1k_p75 nq-demo-nq-001'
+	@echo 'The dataset is in $(DEMO)/. Copy one of these:'
+	@echo '  datasets   $(BIN)/python -c "from datasets import load_dataset; print(load_dataset('"'$(DEMO)', '32k_p75'"'))"'
+	@echo '  DuckDB     $(BIN)/icr2 sql $(DEMO) '"'"'SELECT task, avg(n_tokens) FROM "32k_p75" GROUP BY task'"'"
+	@echo '  lm-eval    task files are to come; until then: $(BIN)/icr2 eval $(DEMO) --help'
 
 test: .venv/ready  ## every test that needs no network and no GPU
 	$(BIN)/python -m pytest -q -m "not gpu and not network"

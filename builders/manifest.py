@@ -12,7 +12,7 @@ from builders.card import card
 from builders.config import Source, digest_of
 from builders.errors import SetupError
 from builders.tokens import token_counter
-from builders.work import Build, mark_of, replacing, write_json
+from builders.work import Build, mark_of, remove, replacing, write_json
 
 FORMAT = "icr2-manifest/1"
 
@@ -21,6 +21,8 @@ def assemble(build: Build, out: Path) -> dict[str, Any]:
     """Makes the dataset folder `out` and returns its manifest; a folder that is no dataset is never replaced."""
     if out.exists() and not (out / "manifest.json").is_file():
         raise SetupError(f"{out} is there and is no dataset (it has no manifest.json); choose another --out")
+    for leftover in out.parent.glob(f".{out.name}.*.partial"):  # of a run that was killed just here
+        remove(leftover)
     with replacing(out) as partial:
         partial.mkdir()
         files = {shard: _place(build.path("write", shard), partial) for shard in build.shards("write")}

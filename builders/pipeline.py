@@ -20,7 +20,7 @@ from builders.stages.pages import make_chunk, make_index, make_pages, plan_chunk
 from builders.stages.questions import make_gold, make_questions, plan_gold, plan_questions
 from builders.stages.retrieval import make_retrieve, make_search_index, plan_retrieve, plan_search_index
 from builders.tokens import token_counter
-from builders.work import Build, checked_folder, write_json
+from builders.work import Build, checked_folder, only_one, write_json
 
 MIX = ("tokenizer", "seed", "reserve")
 
@@ -50,7 +50,14 @@ def run_build(recipe: Recipe, base: Path, out: Path, work: Path, workers: int, c
     """
     checked_folder(work, "work folder")
     checked_folder(out.parent, "output folder's parent")
-    build = prepare(recipe, base, work, workers)
+    with only_one(work):
+        build = prepare(recipe, base, work, workers)
+        _run_stages(build, workers, console)
+        assemble(build, out)
+    return build
+
+
+def _run_stages(build: Build, workers: int, console: Console) -> None:
     pool = Pool(workers)
     seconds: dict[str, float] = {}
     try:
@@ -59,9 +66,8 @@ def run_build(recipe: Recipe, base: Path, out: Path, work: Path, workers: int, c
                 seconds[stage.name] = run_stage(stage, build, pool, progress)
     finally:
         pool.close()
-        write_json(work / "seconds.json", {name: round(spent, 1) for name, spent in seconds.items()}, sort_keys=False)
-    assemble(build, out)
-    return build
+        rounded = {name: round(spent, 1) for name, spent in seconds.items()}
+        write_json(build.work / "seconds.json", rounded, sort_keys=False)
 
 
 def prepare(recipe: Recipe, base: Path, work: Path, workers: int = 1) -> Build:

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from fcntl import LOCK_EX, LOCK_NB, flock
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -88,6 +89,17 @@ def write_json(path: Path, value: Any, sort_keys: bool = True) -> None:
         partial.write_text(
             json.dumps(value, indent=2, sort_keys=sort_keys, ensure_ascii=False) + "\n", encoding="utf-8"
         )
+
+
+@contextmanager
+def only_one(work: Path) -> Iterator[None]:
+    """Holds a work folder for one build at a time; the lock goes with the process, however it ends."""
+    with (work / ".lock").open("w") as file:
+        try:
+            flock(file, LOCK_EX | LOCK_NB)
+        except BlockingIOError:
+            raise SetupError(f"another build is at work in {work}; wait for it, or choose another --work") from None
+        yield
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """What a user types, right and wrong: one clear line, exit code 2, and nothing half-written."""
 
+import errno
 import json
 import sys
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import icr2_cli
+from builders.work import only_one
 from tests.builders.tiny import write_tiny_kilt
 
 
@@ -165,3 +167,25 @@ def test_doctor_and_help(monkeypatch, capsys) -> None:
     assert all(word in report for word in ("Java", "device", "smollm2", "minilm", "intros", "pyarrow"))
     assert run(monkeypatch, "--help") == 0
     assert "build" in capsys.readouterr().out
+
+
+def test_a_full_disk_is_one_line(build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(path: Path, table: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    monkeypatch.setattr("builders.stages.candidates.write_table", full)
+    code, err = build()
+    assert code == 2
+    assert "the disk is full" in errors(err)[0]
+    assert not (tmp_path / "out").exists()
+    monkeypatch.undo()
+    assert build()[0] == 0
+
+
+def test_two_builds_do_not_share_a_work_folder(build, tmp_path: Path) -> None:
+    (tmp_path / "out.work").mkdir()
+    with only_one(tmp_path / "out.work"):
+        code, err = build()
+    assert code == 2
+    assert "another build is at work" in errors(err)[0]
+    assert build()[0] == 0

@@ -40,6 +40,9 @@ def dequantised(gguf: Path, name: str, digest: str) -> Path:
 def _convert(gguf: Path, folder: Path) -> None:
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
+    from transformers.utils.logging import disable_progress_bar
+
+    disable_progress_bar()
 
     try:
         model = AutoModelForCausalLM.from_pretrained(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders.text import contains, first_answer_in, is_article, normalise
+from builders.text import contains, first_answer_in, fold, is_article, normalise
 
 
 @pytest.mark.parametrize(
@@ -86,3 +86,8 @@ def _merges(answer: str, after: str) -> bool:
 def test_first_answer_in() -> None:
     assert first_answer_in("She lived in Rome, then Paris.", ["Paris", "Rome"]) == "Paris"
     assert first_answer_in("She lived in Oslo.", ["Paris", "Rome"]) is None
+
+
+@given(st.text(alphabet=st.characters(max_codepoint=127)))
+def test_the_table_for_ascii_is_the_rule(text: str) -> None:
+    assert fold(text) == "".join(char.lower() if char.isalnum() else " " for char in text)
