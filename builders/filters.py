@@ -16,10 +16,9 @@ from scipy.sparse import csr_array
 from xxhash import xxh3_64_intdigest
 
 from builders.schema import AnswerKind
-from builders.text import contains, fold, is_article, normalise
+from builders.text import contains, fold_bytes, is_article, normalise
 
 NEAR = 0.9  # share of the smaller passage's bigrams from which two passages count as the same
-_SURROGATES = "surrogatepass"  # half a surrogate pair, which JSON allows, is no error
 
 
 class Text(NamedTuple):
@@ -43,7 +42,7 @@ class AnswerFilter:
         starts = list(accumulate(map(len, folded), initial=0))
         found: list[str | None] = [None] * len(candidates)
         for answer in answers:
-            words = [f" {word} ".encode(errors=_SURROGATES) for word in normalise(answer).split()]
+            words = [b" %b " % word for word in fold_bytes(normalise(answer)).split()]
             for at in _places(max(words, key=len).strip(), joined, starts) if words else ():
                 # every word must be there before the slower exact rule is asked
                 if found[at] is None and all(word in folded[at] for word in words) and _holds(candidates[at], answer):
@@ -64,7 +63,7 @@ class _Folded(dict[Text, bytes]):
     def __missing__(self, passage: Text) -> bytes:
         if len(self) >= self._most:
             self.clear()
-        self[passage] = folded = fold(f" {passage.title} {passage.text} ").encode(errors=_SURROGATES) + b"\n"
+        self[passage] = folded = fold_bytes(f" {passage.title} {passage.text} ") + b"\n"
         return folded
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from collections.abc import Mapping
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
@@ -17,8 +18,11 @@ from builders.work import Build, mark_of, remove, replacing, write_json
 FORMAT = "icr2-manifest/1"
 
 
-def assemble(build: Build, out: Path) -> dict[str, Any]:
-    """Makes the dataset folder `out` and returns its manifest; a folder that is no dataset is never replaced."""
+def assemble(build: Build, out: Path, inputs: Mapping[str, str]) -> dict[str, Any]:
+    """Makes the dataset folder `out` and returns its manifest; a folder that is no dataset is never replaced.
+
+    `inputs` are the digests of the input files by their place in the recipe.
+    """
     if out.exists() and not (out / "manifest.json").is_file():
         raise SetupError(f"{out} is there and is no dataset (it has no manifest.json); choose another --out")
     for leftover in out.parent.glob(f".{out.name}.*.partial"):  # of a run that was killed just here
@@ -26,7 +30,7 @@ def assemble(build: Build, out: Path) -> dict[str, Any]:
     with replacing(out) as partial:
         partial.mkdir()
         files = {shard: _place(build.path("write", shard), partial) for shard in build.shards("write")}
-        manifest = _manifest(build, files)
+        manifest = _manifest(build, files, inputs)
         write_json(partial / "manifest.json", manifest, sort_keys=False)  # configs stay in the recipe's order
         (partial / "README.md").write_text(card(manifest), encoding="utf-8")
     return manifest
@@ -49,27 +53,25 @@ def _place(path: Path, folder: Path) -> dict[str, Any]:
     return {"path": f"{config}/{name}", "rows": rows, "bytes": path.stat().st_size, "sha256": digest.hexdigest()}
 
 
-def _manifest(build: Build, files: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    from builders.pipeline import STAGES, input_digests
-
+def _manifest(build: Build, files: dict[str, dict[str, Any]], inputs: Mapping[str, str]) -> dict[str, Any]:
     recipe = build.recipe
     configs: dict[str, dict[str, list]] = {config: {} for config in recipe.configs}
     for shard, file in files.items():
         config, name = shard.split("--")
         configs[config].setdefault(name.split("-")[0], []).append(file)
-    portable, inputs = recipe.portable(), input_digests(build)
+    portable = recipe.portable()
     return {
         "format": FORMAT,
         "name": recipe.name,
         "version": recipe.version,
         "language": recipe.language,
         "recipe": portable,
-        "recipe_digest": digest_of({"recipe": portable, "inputs": inputs}),
+        "recipe_digest": digest_of({"recipe": portable, "inputs": dict(inputs)}),
         "inputs": {place: _input(build, place, digest) for place, digest in inputs.items()},
         "tokenizer": {"name": recipe.tokenizer, "sha256": token_counter(recipe.tokenizer).sha256},
         "retrievers": _retrievers(build),
         "configs": configs,
-        "counts": {stage.name: counts for stage in STAGES if (counts := build.counts(stage.name))},
+        "counts": {stage: counts for stage in build.digests if (counts := build.counts(stage))},
         "written_with": {"pyarrow": version("pyarrow")},
     }
 

@@ -53,7 +53,7 @@ def run_build(recipe: Recipe, base: Path, out: Path, work: Path, workers: int, c
     with only_one(work):
         build = prepare(recipe, base, work, workers)
         _run_stages(build, workers, console)
-        assemble(build, out)
+        assemble(build, out, input_digests(build))
     return build
 
 

@@ -19,12 +19,9 @@ ARTICLES = frozenset(("a", "an", "the"))
 _UNSPACED = ((0x3040, 0x30FF), (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x3134F))
 
 
-class _Fold(dict[int, str]):
-    """Step 2 as a table for `str.translate`, filled as characters are met."""
-
-    def __missing__(self, code: int) -> str:
-        self[code] = folded = _fold_character(code)
-        return folded
+_UTF8 = "surrogatepass"  # half a surrogate pair, which JSON allows, is no error
+_RUN = re.compile(rb"[\x80-\xff]+")  # characters beyond ASCII, in UTF-8
+_MOST_RUNS = 100_000
 
 
 def _fold_character(code: int) -> str:
@@ -38,17 +35,34 @@ def _fold_character(code: int) -> str:
     return char
 
 
-_FOLD = _Fold()
-_FOLD_ASCII = "".join(map(_fold_character, range(128))).encode() + bytes(128)
-_OTHER = re.compile(r"([^\x00-\x7f]+)")
+_ASCII = "".join(map(_fold_character, range(128))).encode() + bytes(range(128, 256))
+
+
+class _Runs(dict[bytes, bytes]):
+    """Step 2 for runs beyond ASCII, of which few are distinct; filled as they are met, emptied when full."""
+
+    def __missing__(self, run: bytes) -> bytes:
+        if len(self) >= _MOST_RUNS:
+            self.clear()
+        folded = "".join(map(_fold_character, map(ord, run.decode(errors=_UTF8))))
+        self[run] = in_utf8 = folded.encode(errors=_UTF8)
+        return in_utf8
+
+
+_RUNS = _Runs()
+
+
+def fold_bytes(text: str) -> bytes:
+    """Steps 1 and 2 in UTF-8: composed, lower-cased, punctuation turned into spaces; articles still there."""
+    if text.isascii():
+        return text.encode().translate(_ASCII)
+    composed = unicodedata.normalize("NFC", text).encode(errors=_UTF8)
+    return _RUN.sub(lambda run: _RUNS[run[0]], composed.translate(_ASCII))
 
 
 def fold(text: str) -> str:
-    """Steps 1 and 2: composed, lower-cased, punctuation turned into spaces; articles still there."""
-    if text.isascii():  # a table of bytes is ten times as fast
-        return text.encode().translate(_FOLD_ASCII).decode()
-    runs = _OTHER.split(unicodedata.normalize("NFC", text))
-    return "".join([fold(run) if run.isascii() else run.translate(_FOLD) for run in runs])
+    """`fold_bytes` as text."""
+    return fold_bytes(text).decode(errors=_UTF8)
 
 
 def normalise(text: str) -> str:

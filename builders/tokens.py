@@ -8,6 +8,7 @@ from typing import Any
 
 from builders.bundled import BUNDLED, bundled_file, cache_folder
 from builders.errors import SetupError
+from builders.hub import from_hub
 
 
 class TokenCounter:
@@ -75,14 +76,8 @@ def _quick_digest(path: Path) -> str:
 
 def _from_hub(name: str) -> Path:
     from huggingface_hub import hf_hub_download
-    from huggingface_hub.errors import HFValidationError
 
-    repo, _, revision = name.partition("@")
-    try:
-        return Path(hf_hub_download(repo, "tokenizer.json", revision=revision or None))
-    except (OSError, ValueError, HFValidationError) as error:
-        reason = str(error).strip().splitlines()[0]
-        raise SetupError(
-            f"tokenizer {name!r} is no folder, file or bundled name ({', '.join(BUNDLED)}), "
-            f"and the Hub did not give it: {reason}"
-        ) from None
+    def get(repository: str, revision: str | None) -> str:
+        return hf_hub_download(repository, "tokenizer.json", revision=revision)
+
+    return from_hub("tokenizer", name, f"folder, file or bundled name ({', '.join(BUNDLED)})", get)

@@ -14,6 +14,7 @@ from builders.bundled import BUNDLED, bundled_file
 from builders.config import digest_of
 from builders.device import DType, device_name, dtype_name
 from builders.errors import SetupError
+from builders.hub import from_hub
 
 DPR_TOKENS = 256  # the length that DPR was trained with (Karpukhin et al., 2020)
 _CPU_BATCH, _GPU_BATCH = 16, 256  # texts in a forward pass; larger ones are slower on a CPU
@@ -155,17 +156,11 @@ def model_folder(model: str) -> Path:
     if Path(model).is_dir():
         return Path(model)
     from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HFValidationError
 
-    repo, _, revision = model.partition("@")
-    try:
-        return Path(snapshot_download(repo, revision=revision or None, ignore_patterns=_NOT_NEEDED))
-    except (OSError, ValueError, HFValidationError) as error:
-        reason = str(error).strip().splitlines()[0]
-        raise SetupError(
-            f"model {model!r} is no folder or bundled name (bundled:{', bundled:'.join(BUNDLED)}), "
-            f"and the Hub did not give it: {reason}"
-        ) from None
+    def get(repository: str, revision: str | None) -> str:
+        return snapshot_download(repository, revision=revision, ignore_patterns=_NOT_NEEDED)
+
+    return from_hub("model", model, f"folder or bundled name (bundled:{', bundled:'.join(BUNDLED)})", get)
 
 
 def files_digest(folder: Path) -> str:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from builders.bundled import BUNDLED, bundled_file
 from builders.device import DType
 from builders.errors import SetupError
+from builders.hub import from_hub
 from eval_harness.models.base import Model
 from eval_harness.models.gguf import dequantised, gguf_digest
 
@@ -59,17 +60,9 @@ def _folder_digest(folder: Path) -> str:
 
 def _from_hub(spec: str) -> Checkpoint:
     from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HFValidationError
 
-    repo, _, revision = spec.partition("@")
-    try:
-        folder = Path(
-            snapshot_download(repo, revision=revision or None, allow_patterns=[f"*{part}" for part in _PARTS])
-        )
-    except (OSError, ValueError, HFValidationError) as error:
-        reason = str(error).strip().splitlines()[0]
-        raise SetupError(
-            f"model {spec!r} is no folder, GGUF file or bundled name ({', '.join(BUNDLED_MODELS)}), "
-            f"and the Hub did not give it: {reason}"
-        ) from None
-    return Checkpoint(folder, repo, folder.name)
+    def get(repository: str, revision: str | None) -> str:
+        return snapshot_download(repository, revision=revision, allow_patterns=[f"*{part}" for part in _PARTS])
+
+    folder = from_hub("model", spec, f"folder, GGUF file or bundled name ({', '.join(BUNDLED_MODELS)})", get)
+    return Checkpoint(folder, spec.partition("@")[0], folder.name)
