@@ -15,7 +15,7 @@ import numpy as np
 from builders.config import RetrieverSpec
 from builders.errors import SetupError
 from builders.retrieve.base import DECIMALS, Context, Hit, Query, best, checked_options
-from builders.retrieve.embeddings import Embeddings, Stream
+from builders.retrieve.embeddings import Embeddings, Stream, read_vectors
 from builders.retrieve.encoders import Encoder, encoder
 from builders.retrieve.words import has_content
 
@@ -74,14 +74,14 @@ def model_identity(spec: RetrieverSpec) -> dict[str, str]:
 
 
 def link_vectors(context: Context, folder: Path, streams: Sequence[Stream]) -> None:
-    """Puts the streams' vectors into a folder as `{n}.npy`, and the rows that they belong to as `rows.bin` (int64)."""
+    """Puts the streams' vectors into a folder as `{n}.arrow`, and the rows of them as `rows.bin` (int64)."""
     embeddings = Embeddings(context.cache, passage_encoder(context.spec, context.threads))
     total = len(context.corpus) if "other" in streams else context.corpus.n_pages
     done = 0
     with (folder / "rows.bin").open("wb") as rows:
         batches = chain.from_iterable(embeddings.batches(context.corpus, stream) for stream in streams)
         for n, batch in enumerate(batches):
-            _link(batch.path, folder / f"{n:07}.npy")
+            _link(batch.path, folder / f"{n:07}.arrow")
             rows.write(batch.rows.astype("<i8").tobytes())
             done += len(batch.rows)
             context.tick(done, total)
@@ -98,9 +98,9 @@ class Vectors:
     """The vectors in a folder filled by `link_vectors`, as memory maps."""
 
     def __init__(self, folder: Path) -> None:
-        self._files = sorted(folder.glob("*.npy"))
-        self._open = lru_cache(maxsize=1024)(_open)
-        self._starts = list(accumulate((len(_open(path)) for path in self._files), initial=0))
+        self._files = sorted(folder.glob("*.arrow"))
+        self._open = lru_cache(maxsize=1024)(read_vectors)
+        self._starts = list(accumulate((len(read_vectors(path)) for path in self._files), initial=0))
         self._rows = np.memmap(folder / "rows.bin", "<i8", "r") if self._files else np.empty(0, np.int64)
 
     def nearest(self, queries: np.ndarray, k: int) -> Iterator[list[Hit]]:
@@ -129,14 +129,10 @@ class Vectors:
     def _groups(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Rows, ascending, and their vectors, a group of files at a time."""
         for i in range(0, len(self._files), _FILES):
-            vectors = np.concatenate([_open(path) for path in self._files[i : i + _FILES]])
+            vectors = np.concatenate([read_vectors(path) for path in self._files[i : i + _FILES]])
             rows = self._rows[self._starts[i] : self._starts[i] + len(vectors)]
             order = np.argsort(rows)  # a group may hold the end of one stream and the beginning of the next
             yield rows[order], vectors[order]
-
-
-def _open(path: Path) -> np.ndarray:
-    return np.load(path, mmap_mode="r")
 
 
 def _nearest_in(queries: np.ndarray, vectors: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:

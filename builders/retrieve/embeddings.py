@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from builders.corpus import Corpus
 from builders.retrieve.encoders import Encoder, Text
-from builders.work import replacing
+from builders.work import read_table, replacing, write_table
 
 BATCH = 1024  # passages in a file; whatever the number of threads or of passages in a part
 
@@ -26,7 +26,7 @@ class Batch(NamedTuple):
 
 
 class Embeddings:
-    """Files of vectors under `cache/embeddings/{encoder}/{texts}.npy`, shared by all recipes and retrievers.
+    """Files of vectors under `cache/embeddings/{encoder}/{texts}.arrow`, shared by all recipes and retrievers.
 
     A page's first passage and its other passages go into separate batches (two streams). So what asks for whole
     pages encodes the first stream alone, and finds it encoded when another retriever has had the same encoder:
@@ -51,12 +51,24 @@ class Embeddings:
                 *(part.column(name).take(pa.array(at)).to_pylist() for name in ("title", "text")), strict=True
             )
         ]
-        path = self._folder / f"{_digest(texts)}.npy"
+        path = self._folder / f"{_digest(texts)}.arrow"
         if not path.is_file():
             vectors = self._encoder.encode(texts)
-            with replacing(path) as partial, partial.open("wb") as file:
-                np.save(file, vectors)
+            with replacing(path) as partial:
+                write_vectors(partial, vectors)
         return Batch(start + at, path)
+
+
+def write_vectors(path: Path, vectors: np.ndarray) -> None:
+    """Writes vectors (n, dimensions) as one Arrow file with a column of fixed-size lists of float32."""
+    numbers = pa.array(np.ascontiguousarray(vectors, dtype=np.float32).reshape(-1))
+    write_table(path, pa.table({"vector": pa.FixedSizeListArray.from_arrays(numbers, vectors.shape[1])}))
+
+
+def read_vectors(path: Path) -> np.ndarray:
+    """The vectors of a file, float32 of shape (n, dimensions), as a memory map."""
+    column = read_table(path).column("vector").chunk(0)
+    return column.flatten().to_numpy(zero_copy_only=True).reshape(len(column), column.type.list_size)
 
 
 def _is_first(part: pa.RecordBatch) -> np.ndarray:

@@ -9,6 +9,7 @@ from builders.config import RetrieverSpec
 from builders.errors import SetupError
 from builders.retrieve import dense
 from builders.retrieve.dense import Vectors
+from builders.retrieve.embeddings import read_vectors, write_vectors
 from tests.builders.retrieve.indexed import indexed, over
 from tests.builders.retrieve.models import contriever, dpr_pair
 from tests.builders.small_corpus import page, small_corpus
@@ -25,7 +26,7 @@ def written(folder: Path, *files: tuple[list[int], list[list[float]]]) -> Path:
     folder.mkdir(exist_ok=True)
     with (folder / "rows.bin").open("wb") as rows:
         for n, (numbers, vectors) in enumerate(files):
-            np.save(folder / f"{n:07}.npy", np.array(vectors, dtype=np.float32))
+            write_vectors(folder / f"{n:07}.arrow", np.array(vectors, dtype=np.float32))
             rows.write(np.array(numbers, dtype="<i8").tobytes())
     return folder
 
@@ -53,7 +54,7 @@ def test_threads_change_no_vector(tmp_path: Path) -> None:
     for threads in (1, 2):
         (tmp_path / str(threads)).mkdir()
         made = over(corpus, tmp_path / str(threads), "dense", threads, model="bundled:minilm", dtype="float32")
-        vectors.append({path.name: np.load(path) for path in made.folder.glob("*.npy")})
+        vectors.append({path.name: read_vectors(path) for path in made.folder.glob("*.arrow")})
     assert vectors[0].keys() == vectors[1].keys()
     assert all(np.abs(vectors[0][name] - vectors[1][name]).max() < 1e-5 for name in vectors[0])
 
@@ -71,7 +72,7 @@ def test_a_dpr_pair(tmp_path: Path) -> None:
     question, passage = dpr_pair(tmp_path)
     made = indexed(tmp_path, PAGES, "dense", model=str(passage), query_model=str(question), dtype="float32")
     asked = dense.query_encoder(made.context.spec).encode_distinct(["who plays"])["who plays"]
-    rows, vectors = np.fromfile(made.folder / "rows.bin", "<i8"), np.load(made.folder / "0000000.npy")
+    rows, vectors = np.fromfile(made.folder / "rows.bin", "<i8"), read_vectors(made.folder / "0000000.arrow")
     want = dict(zip(rows.tolist(), (vectors @ asked).tolist(), strict=True))
     assert {hit.row: hit.score for hit in made.hits("who plays")[0]} == pytest.approx(want, abs=1e-4)
     identity = made.retriever.identity(made.context.spec)

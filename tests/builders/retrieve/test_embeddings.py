@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from builders.retrieve import embeddings
-from builders.retrieve.embeddings import Embeddings
+from builders.retrieve.embeddings import Embeddings, read_vectors
 from builders.retrieve.encoders import Encoder, Text
 from tests.builders.small_corpus import page, small_corpus
 
@@ -50,7 +50,7 @@ def test_streams_hold_first_passages_and_the_others(tmp_path: Path) -> None:
     assert [b.rows.tolist() for b in made.batches(corpus, "other")] == [[1, 3], [4, 5]]
     for batch in made.batches(corpus, "first"):
         lengths = [len(f"{corpus.passage(row).title} {corpus.passage(row).text}") for row in batch.rows.tolist()]
-        assert np.load(batch.path)[:, 0].tolist() == lengths
+        assert read_vectors(batch.path)[:, 0].tolist() == lengths
 
 
 def test_what_is_there_is_not_encoded_again(tmp_path: Path) -> None:
@@ -67,11 +67,12 @@ def test_what_is_there_is_not_encoded_again(tmp_path: Path) -> None:
 
 
 def test_a_failed_batch_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(file: object, vectors: np.ndarray) -> None:
+    def fail(path: Path, table: object) -> None:
+        path.write_text("half")
         raise OSError("disk full")
 
     corpus = small_corpus(tmp_path, PAGES, words=20)
-    monkeypatch.setattr(np, "save", fail)
+    monkeypatch.setattr(embeddings, "write_table", fail)
     with pytest.raises(OSError, match="disk full"):
         next(iter(Embeddings(tmp_path / "cache", Counting()).batches(corpus, "first")))
     assert not [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
