@@ -29,7 +29,8 @@ def write_figure(folder: Path, length: str, out: Path) -> None:
         axis.set_title(f"{what} per context, {length}", fontsize=10)
         axis.set_xlabel("confounding ratio (% of passages that are not gold)", fontsize=8)
         axis.spines[["top", "right"]].set_visible(False)
-    figure.axes[0].legend(frameon=False, fontsize=8, loc="lower right")
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=len(ROLES), frameon=False, fontsize=9)
     out.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(out, dpi=150, metadata={"Software": None} if out.suffix == ".png" else None)
 
