@@ -1,16 +1,16 @@
-"""The answer filter, beside a plain loop that normalises every candidate and looks with `in`."""
+"""The answer filter, beside plain loops that normalise every candidate and look with `in`."""
 
 import re
 import string
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.inputs import TASKS, corpus, questions
 from benchmarks.report import Result
-from benchmarks.timing import alternately
+from benchmarks.timing import Timed, alternately
 from builders.corpus import Corpus
 from builders.filters import AnswerFilter, Text
 from builders.seeds import order_key, rng_for
@@ -34,24 +34,31 @@ class Asked(NamedTuple):
 def bench(folder: Path, work: Path) -> list[Result]:
     """Candidates a second; every difference in what is dropped must be one that the rules of matching explain."""
     asked = cases(folder, corpus(folder, work / "corpus"))
-    ours, peer = alternately(lambda: dropped(asked), lambda: loop_dropped(asked))
+    ours, plain, alike = alternately(
+        lambda: dropped(asked), lambda: loop_dropped(asked, squad_normal), lambda: loop_dropped(asked, _unicode_normal)
+    )
+    return [
+        _result("answer_filter", "a plain loop with a SQuAD normaliser", asked, ours, plain),
+        _result("answer_filter, Unicode", "a plain loop with a normaliser for every script", asked, ours, alike),
+    ]
+
+
+def _result(name: str, peer_is: str, asked: Sequence[Asked], ours: Timed, peer: Timed) -> Result:
     n = sum(len(case.candidates) for case in asked)
     kinds = differences(asked, ours.result, peer.result)
     drops = sum(map(sum, ours.result)), sum(map(sum, peer.result))
     counted = ", ".join(f"{n:,} {side} alone: {rule}" for (side, rule), n in sorted(kinds.items())) or "none"
-    return [
-        Result(
-            "answer_filter",
-            "candidates/s",
-            n / ours.seconds,
-            n / peer.seconds,
-            peer.seconds / ours.seconds,
-            "40 or more",
-            all(rule != UNEXPLAINED for _, rule in kinds),
-            "a plain loop with a SQuAD normaliser",
-            (f"ours drops {drops[0]:,}, the loop {drops[1]:,}; differences: {counted}",),
-        )
-    ]
+    return Result(
+        name,
+        "candidates/s",
+        n / ours.seconds,
+        n / peer.seconds,
+        peer.seconds / ours.seconds,
+        "40 or more",
+        all(rule != UNEXPLAINED for _, rule in kinds),
+        peer_is,
+        (f"ours drops {drops[0]:,}, the loop {drops[1]:,}; differences: {counted}",),
+    )
 
 
 def cases(folder: Path, passages: Corpus) -> list[Asked]:
@@ -79,12 +86,12 @@ def dropped(asked: Sequence[Asked]) -> list[list[bool]]:
     return [[hit is not None for hit in answer_filter.hits(case.answers, case.candidates)] for case in asked]
 
 
-def loop_dropped(asked: Sequence[Asked]) -> list[list[bool]]:
-    """Whether the plain loop drops each candidate of each question."""
+def loop_dropped(asked: Sequence[Asked], normal_form: Callable[[str], str]) -> list[list[bool]]:
+    """Whether a plain loop with a normaliser drops each candidate of each question."""
     found = []
     for case in asked:
-        answers = [normal for answer in case.answers if (normal := squad_normal(answer))]
-        normals = (squad_normal(f"{candidate.title} {candidate.text}") for candidate in case.candidates)
+        answers = [normal for answer in case.answers if (normal := normal_form(answer))]
+        normals = (normal_form(f"{candidate.title} {candidate.text}") for candidate in case.candidates)
         found.append([any(answer in normal for answer in answers) for normal in normals])
     return found
 

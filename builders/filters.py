@@ -30,45 +30,38 @@ class Text(NamedTuple):
 
 
 class AnswerFilter:
-    """Finds answers in passages; each passage is folded once and remembered, since questions share candidates."""
+    """Finds answers in the passages of one corpus; each is folded once and remembered by its row."""
 
     def __init__(self, remembered: int = 50_000) -> None:
-        self._folded = _Folded(remembered)
+        self._folded: dict[int, bytes] = {}
+        self._most = remembered
 
     def hits(self, answers: Sequence[str], candidates: Sequence[Text]) -> list[str | None]:
         """For each candidate, the first answer that stands in its title or text on word borders, or None."""
-        folded = [self._folded[candidate] for candidate in candidates]
-        joined = b"".join(folded)  # one search for all candidates
-        starts = list(accumulate(map(len, folded), initial=0))
+        known = self._folded
+        folded = [known.get(candidate.row) or self._fold(candidate) for candidate in candidates]
+        joined = b"".join(folded)  # one search for all candidates: most hold no answer
+        starts: list[int] = []
         found: list[str | None] = [None] * len(candidates)
         for answer in answers:
             words = [b" %b " % word for word in fold_bytes(normalise(answer)).split()]
-            for at in _places(max(words, key=len).strip(), joined, starts) if words else ():
-                # every word must be there before the slower exact rule is asked
-                if found[at] is None and all(word in folded[at] for word in words) and _holds(candidates[at], answer):
-                    found[at] = answer
+            if words and max(words, key=len) in joined:
+                starts = starts or list(accumulate(map(len, folded), initial=0))
+                for at in _places(max(words, key=len), joined, starts):
+                    # every word must be there before the slower exact rule is asked
+                    if found[at] is None and all(word in folded[at] for word in words):
+                        found[at] = answer if _holds(candidates[at], answer) else None
         return found
 
-
-class _Folded(dict[Text, bytes]):
-    """Titles and texts folded, each one line, filled as they are met and emptied when full.
-
-    In UTF-8, because one character beyond Latin would make the joined text of all candidates twice as long.
-    """
-
-    def __init__(self, most: int) -> None:
-        super().__init__()
-        self._most = most
-
-    def __missing__(self, passage: Text) -> bytes:
-        if len(self) >= self._most:
-            self.clear()
-        self[passage] = folded = fold_bytes(f" {passage.title} {passage.text} ") + b"\n"
+    def _fold(self, passage: Text) -> bytes:
+        if len(self._folded) >= self._most:
+            self._folded.clear()
+        self._folded[passage.row] = folded = fold_bytes(f" {passage.title} {passage.text} ")
         return folded
 
 
 def _places(needle: bytes, joined: bytes, starts: Sequence[int]) -> Iterator[int]:
-    """The numbers of the texts in `joined` that hold `needle`; text i begins at `starts[i]`."""
+    """The numbers of the texts in `joined` that hold `needle`; text i begins at `starts[i]` and ends in a space."""
     at = joined.find(needle)
     while at >= 0:
         place = bisect_right(starts, at) - 1

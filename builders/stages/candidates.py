@@ -48,6 +48,7 @@ def plan_filter(build: Build) -> list[str]:
 def make_filter(build: Build, shard: str, out: Path, tick: Tick) -> Counts:
     """Writes every candidate of both streams with the reason why it was dropped, null where it is kept."""
     pools = pools_of(read_table(build.path("pool", shard)))
+    answer_filter = _answer_filter(build.path("index", "pages"))
     rows, counts = [], Counter[str]()
     for target in read_table(build.path("gold", shard)).to_pylist():
         pool = pools.get(target["id"], [])
@@ -58,7 +59,7 @@ def make_filter(build: Build, shard: str, out: Path, tick: Tick) -> Counts:
             [text_at(build.corpus, row) for row in target["gold"]],
             target["barred"],
             target["answers"] if target["answer_kind"] == "text" else [],
-            _answer_filter(),
+            answer_filter,
         )
         for at, (candidate, reason) in enumerate(zip(candidates, reasons, strict=True)):
             stream = "retrieved" if at < len(pool) else "random"
@@ -70,7 +71,8 @@ def make_filter(build: Build, shard: str, out: Path, tick: Tick) -> Counts:
 
 
 @lru_cache(1)
-def _answer_filter() -> AnswerFilter:
+def _answer_filter(corpus: Path) -> AnswerFilter:
+    """This process's filter for the corpus with an index at this path, which holds its digest."""
     return AnswerFilter()
 
 
