@@ -1,6 +1,5 @@
 """`python -m benchmarks`: runs the benchmarks and prints their table."""
 
-import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated
@@ -10,7 +9,7 @@ from rich.console import Console
 
 from benchmarks import answer_filter, bm25, chunking, memory, tfidf
 from benchmarks.inputs import kilt_folder
-from benchmarks.report import Result, print_report, write_json
+from benchmarks.report import Result, print_report, run_command, write_json
 from builders.errors import SetupError
 
 BENCHES = {
@@ -45,14 +44,5 @@ def run(
         raise typer.Exit(1)
 
 
-def main() -> None:
-    """Runs the command; what the user can mend is one line on the error output and exit code 2."""
-    try:
-        typer.run(run)
-    except SetupError as error:
-        Console(stderr=True, soft_wrap=True).print(f"error: {error}", markup=False, highlight=False)
-        sys.exit(2)
-
-
 if __name__ == "__main__":
-    main()
+    run_command(run)

@@ -3,7 +3,6 @@
 `python -m benchmarks.mixing [--data DIR]` prints the table of that page.
 """
 
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,9 +14,9 @@ from rich.table import Table
 
 from benchmarks.answer_filter import squad_normal
 from benchmarks.inputs import TASKS, corpus, kilt_folder, questions
+from benchmarks.report import run_command
 from builders.config import RetrieverSpec
 from builders.corpus import Corpus
-from builders.errors import SetupError
 from builders.filters import AnswerFilter, Text, drop_reasons
 from builders.gold import gold_rows, resolve
 from builders.pool import round_robin
@@ -171,14 +170,5 @@ def run(
     Console(width=140).print(table(rows))
 
 
-def main() -> None:
-    """Runs the command; what the user can mend is one line on the error output and exit code 2."""
-    try:
-        typer.run(run)
-    except SetupError as error:
-        Console(stderr=True, soft_wrap=True).print(f"error: {error}", markup=False, highlight=False)
-        sys.exit(2)
-
-
 if __name__ == "__main__":
-    main()
+    run_command(run)

@@ -1,12 +1,16 @@
 """What a benchmark gives, and the table of all of them."""
 
 import json
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import typer
 from rich.console import Console
 from rich.table import Table
+
+from builders.errors import SetupError
 
 
 class Result(NamedTuple):
@@ -44,3 +48,12 @@ def print_report(results: Sequence[Result], console: Console) -> None:
 def write_json(results: Sequence[Result], path: Path) -> None:
     """Writes the results as one JSON list of objects."""
     path.write_text(json.dumps([result._asdict() for result in results], indent=2, ensure_ascii=False) + "\n")
+
+
+def run_command(command: Callable[..., None]) -> None:
+    """Runs a command; what the user can mend is one line on the error output and exit code 2."""
+    try:
+        typer.run(command)
+    except SetupError as error:
+        Console(stderr=True, soft_wrap=True).print(f"error: {error}", markup=False, highlight=False)
+        sys.exit(2)

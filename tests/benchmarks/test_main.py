@@ -16,10 +16,11 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_one_benchmark_is_printed_and_written(small_data: Path, tmp_path: Path) -> None:
     done = run("--only", "answer_filter", "--data", str(small_data), "--json", str(tmp_path / "out.json"))
     assert done.returncode == 0, done.stderr
-    (result,) = json.loads((tmp_path / "out.json").read_text())
-    assert result["name"] == "answer_filter"
-    assert result["wanted"] == "40 or more"
-    assert f"{result['ratio']:.2f}" in done.stdout
+    results = json.loads((tmp_path / "out.json").read_text())
+    assert [result["name"] for result in results] == ["answer_filter", "answer_filter, Unicode"]
+    for result in results:
+        assert result["wanted"] == "40 or more"
+        assert f"{result['ratio']:.2f}" in done.stdout
 
 
 @pytest.mark.parametrize(
