@@ -68,6 +68,8 @@ def test_every_row_holds_what_it_says(tiny: Path, config: str, tokenizer: Any) -
         confounders = [p for p in passages if p["role"] == "confounder"]
         assert row["confounding_ratio"] == len(confounders) / n
         assert abs(row["confounding_ratio"] - int(percent) / 100) <= 1 / n
+        if percent in ("0", "100"):  # no retrieved passage, no random one
+            assert {p["role"] for p in passages} == {"gold", "random" if percent == "0" else "confounder"}
         assert all(p["retrievers"] and p["rank"] and p["score"] is not None for p in confounders)
         prompt = render(row["task"], row["query"], [(p["title"], p["text"]) for p in passages]).text
         assert row["n_tokens"] == len(tokenizer(prompt)["input_ids"]) <= BUDGET[length]
