@@ -40,7 +40,7 @@ def run(
     print_report(results, Console(width=140))
     if json:
         write_json(results, json)
-    if not all(result.agrees for result in results):
+    if any(result.agrees is False for result in results):
         raise typer.Exit(1)
 
 

@@ -22,7 +22,7 @@ class Result(NamedTuple):
     peer: float
     ratio: float
     wanted: str
-    agrees: bool  # whether both sides gave the same, apart from what `notes` explains
+    agrees: bool | None  # whether both sides gave the same, apart from what `notes` explains; None: nothing to compare
     peer_is: str
     notes: tuple[str, ...] = ()
 
@@ -32,7 +32,7 @@ def table(results: Sequence[Result]) -> Table:
     shown = Table("benchmark", "unit", "ours", "peer", "ratio", "wanted", "agree", "the peer")
     for result in results:
         numbers = (f"{result.ours:,.0f}", f"{result.peer:,.0f}", f"{result.ratio:.2f}")
-        agree = "yes" if result.agrees else "[red]NO[/red]"
+        agree = {True: "yes", False: "[red]NO[/red]", None: "–"}[result.agrees]
         shown.add_row(result.name, result.unit, *numbers, result.wanted, agree, result.peer_is)
     return shown
 

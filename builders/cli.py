@@ -42,9 +42,8 @@ def build(
         digests = prepare(loaded, base, work).digests
         done = [name for name, digest in digests.items() if (work / f"stages/{name}-{digest[:16]}/done.json").exists()]
         Console().print(f"{loaded.name} {loaded.version}: {', '.join(loaded.configs)}")
-        Console().print(
-            f"stages done: {', '.join(done) or 'none'}; to do: {', '.join(set(digests) - set(done)) or 'none'}"
-        )
+        to_do = [name for name in digests if name not in done]
+        Console().print(f"stages done: {', '.join(done) or 'none'}; to do: {', '.join(to_do) or 'none'}")
         return
     finished = run_build(loaded, base, out, work, workers, console)
     Console(width=max(100, shutil.get_terminal_size().columns)).print(summary_table(out, read_manifest(out)))

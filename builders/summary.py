@@ -55,7 +55,7 @@ def warnings(build: Build) -> list[str]:
         left_out = {
             reason: n
             for reason, n in build.counts(stage).items()
-            if n and reason not in _NOT_LEFT_OUT and "_q" not in reason
+            if n and reason not in _NOT_LEFT_OUT and not reason.endswith("_questions")
         }
         if left_out:
             lines.append(f"{stage}: " + ", ".join(f"{reason} {n:,}" for reason, n in sorted(left_out.items())))

@@ -10,7 +10,6 @@ from builders.device import DType, device_name, dtype_name
 from builders.errors import SetupError
 from eval_harness.models.base import Generation, GenerationError
 
-DTYPES = ("auto", "float32", "bfloat16", "float16")
 _TURN_ENDS = ("<|im_end|>", "<|eot_id|>", "<end_of_turn>")  # a chat model may stop here and not say so in its config
 _USER = "\x02user text\x03"
 _TEMPLATE_DATE = "26 Jul 2024"  # some templates write the day of the run, which no result may depend on
