@@ -9,6 +9,7 @@ from rich.console import Console
 from builders.cli import register as register_builders
 from builders.errors import SetupError
 from eval_harness.cli import register as register_eval_harness
+from validation.cli import register as register_validation
 
 app = typer.Typer(
     help="Builds, checks, publishes and runs benchmarks of in-context retrieval and reasoning.",
@@ -16,7 +17,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for register in (register_builders, register_eval_harness):
+for register in (register_builders, register_validation, register_eval_harness):
     register(app)
 
 _MENDABLE = {

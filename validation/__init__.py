@@ -1,1 +1,1 @@
-"""Checks of a published dataset, from its Parquet alone. None is written yet."""
+"""Checks of a published dataset, from its Parquet alone: measures in DuckDB, expectations in Great Expectations."""

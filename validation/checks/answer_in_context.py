@@ -1,0 +1,37 @@
+"""No passage but gold holds an answer."""
+
+from validation.checks.base import Check
+from validation.measures import Measures
+
+
+def leaks(m: Measures) -> str:
+    """The table of question, text and the answer that stands in a text which is not gold for the question."""
+    return m.shared(
+        "leaks",
+        """SELECT question, text, min(answer) AS answer
+        FROM others JOIN questions USING (question) JOIN answers a USING (question) JOIN texts t USING (text)
+        WHERE NOT waived AND CASE
+            WHEN a.article THEN contains(' ' || t.words || ' ', ' ' || a.normal || ' ')
+                             OR contains(' ' || t.title_words || ' ', ' ' || a.normal || ' ')
+            ELSE contains(' ' || t.normal || ' ', ' ' || a.normal || ' ')
+              OR contains(' ' || t.title_normal || ' ', ' ' || a.normal || ' ') END
+        GROUP BY ALL""",
+    )
+
+
+def _find(m: Measures) -> str:
+    return f"""
+        SELECT "row", pid, 'a ' || role || ' passage holds the answer ' || answer AS detail
+        FROM {leaks(m)} JOIN instances USING (question) JOIN placements p USING ("row", text) WHERE NOT is_gold
+    """
+
+
+CHECK = Check(
+    name="answer_in_context",
+    says="no passage but gold holds an answer or alias in its text or title, normalised, on word borders",
+    why="the question can be answered without its evidence, so retrieval is not what is measured",
+    severity="error",
+    unit="instance",
+    find=_find,
+    applies="NOT waived",
+)

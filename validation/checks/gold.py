@@ -1,0 +1,34 @@
+"""Gold is there, and where the row says that it is."""
+
+from validation.checks.base import Check
+from validation.measures import Measures
+
+
+def _find(m: Measures) -> str:
+    # in a shared context the gold of the other queries is gold too, though not of this row
+    return """
+        SELECT "row", NULL AS pid, 'names no gold' AS detail FROM instances WHERE coalesce(len(gold), 0) = 0
+        UNION ALL
+        SELECT "row", NULL, 'gold is not a rising list of positions: ' || gold::VARCHAR FROM instances
+        WHERE len(gold) > 0 AND (list_sort(list_distinct(gold)) != gold OR list_min(gold) < 0
+              OR list_max(gold) >= n_passages OR len(gold) != len(list_filter(gold, lambda g: g IS NOT NULL)))
+        UNION ALL
+        SELECT "row", pid, 'stands at a gold position with the role ' || coalesce(role, 'null') FROM placements
+        WHERE is_gold AND role IS DISTINCT FROM 'gold'
+        UNION ALL
+        SELECT "row", pid, 'has the role gold, and no row of the context names it'
+        FROM (SELECT p."row", pid, role,
+                     bool_or(is_gold) OVER (PARTITION BY config, split, coalesce(context_id, id), "position") AS named
+              FROM placements p JOIN instances USING ("row"))
+        WHERE role = 'gold' AND NOT named
+    """
+
+
+CHECK = Check(
+    name="gold",
+    says="every row has gold, at the positions that it names and nowhere else",
+    why="the oracle condition, evidence scores and head probing all read these positions",
+    severity="error",
+    unit="instance",
+    find=_find,
+)

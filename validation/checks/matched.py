@@ -1,0 +1,26 @@
+"""All ratios of a length have the same instances."""
+
+from validation.checks.base import Check
+from validation.measures import Measures
+
+
+def _find(m: Measures) -> str:
+    return """
+        SELECT g.config, g.split, there.id, NULL AS pid, 'is missing; it stands in ' || there.config AS detail
+        FROM (SELECT length, split, id, min(config) AS config FROM instances
+              WHERE ratio IS NOT NULL AND id IS NOT NULL GROUP BY ALL) there
+        JOIN (SELECT DISTINCT p.config, p.length, split FROM instances JOIN promises p ON p.length = instances.length
+              WHERE p.ratio IS NOT NULL AND instances.ratio IS NOT NULL) g
+          ON g.length = there.length AND g.split = there.split
+        ANTI JOIN instances i ON i.config = g.config AND i.split = g.split AND i.id = there.id
+    """
+
+
+CHECK = Check(
+    name="matched",
+    says="the same instances stand in every ratio of a length",
+    why="ratios are compared pair by pair; an instance without its partner breaks the comparison",
+    severity="error",
+    unit="split",
+    find=_find,
+)

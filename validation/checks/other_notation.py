@@ -1,0 +1,54 @@
+"""No passage but gold holds an answer in another notation."""
+
+import pyarrow as pa
+
+from validation.checks.answer_in_context import leaks
+from validation.checks.base import Check
+from validation.measures import Measures
+from validation.normal import plain_sql
+from validation.notation import other_notations
+
+
+def noted(m: Measures) -> str:
+    """The table of question, text and answer, where a text that is not gold holds the answer in another notation only."""
+    variants = [
+        (question, answer, variant)
+        for question, answer, plain, article in m.sql("SELECT question, answer, plain, article FROM answers")
+        if not article
+        for variant in (plain, *sorted(other_notations(plain)))
+    ]
+    columns = list(zip(*variants, strict=True)) or [(), (), ()]
+    types = {"question": pa.int32(), "answer": pa.string(), "variant": pa.string()}
+    arrays = [pa.array(column, type) for column, type in zip(columns, types.values(), strict=True)]
+    m.keep("variants", pa.table(arrays, names=list(types)))
+    m.shared(
+        "plain_texts",
+        f"""SELECT text, ' ' || {plain_sql("normal")} || ' ' AS plain, ' ' || {plain_sql("title_normal")} || ' ' AS title_plain
+        FROM texts""",
+    )
+    return m.shared(
+        "noted",
+        f"""SELECT question, text, min(answer) AS answer
+        FROM others JOIN questions USING (question) JOIN variants USING (question) JOIN plain_texts USING (text)
+        WHERE NOT waived AND (contains(plain, ' ' || variant || ' ') OR contains(title_plain, ' ' || variant || ' '))
+          AND (question, text) NOT IN (SELECT (question, text) FROM {leaks(m)})
+        GROUP BY ALL""",
+    )
+
+
+def _find(m: Measures) -> str:
+    return f"""
+        SELECT "row", pid, 'a ' || role || ' passage holds ' || answer || ' in another notation' AS detail
+        FROM {noted(m)} JOIN instances USING (question) JOIN placements USING ("row", text) WHERE NOT is_gold
+    """
+
+
+CHECK = Check(
+    name="other_notation",
+    says="no passage but gold holds an answer written otherwise (accents, ß, dates, separators in numbers)",
+    why="a reader who knows that both are the same can answer without the evidence",
+    severity="warning",
+    unit="instance",
+    find=_find,
+    applies="NOT waived",
+)

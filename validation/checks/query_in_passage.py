@@ -1,0 +1,26 @@
+"""No passage but gold holds the query."""
+
+from validation.checks.base import Check
+from validation.measures import Measures
+
+LEAST = 4  # words of a query, below which it may stand anywhere
+
+
+def _find(m: Measures) -> str:
+    return f"""
+        SELECT "row", pid, 'a ' || role || ' passage holds the query' AS detail
+        FROM (SELECT question, text FROM others JOIN questions USING (question) JOIN texts t USING (text)
+              WHERE len(string_split(query_normal, ' ')) >= {LEAST}
+                AND contains(' ' || t.normal || ' ', ' ' || query_normal || ' '))
+        JOIN instances USING (question) JOIN placements USING ("row", text) WHERE NOT is_gold
+    """
+
+
+CHECK = Check(
+    name="query_in_passage",
+    says="no passage but gold holds the query word for word",
+    why="the question was likely written from that passage, which would then be evidence",
+    severity="warning",
+    unit="instance",
+    find=_find,
+)

@@ -1,0 +1,75 @@
+"""Token counts are those of the rendered prompt."""
+
+import pyarrow as pa
+
+from builders.errors import SetupError
+from builders.prompts import block, frame, render
+from builders.tokens import TokenCounter, token_counter
+from validation.checks.base import Check
+from validation.measures import Measures
+
+EXACT = 2  # rows of each split that are rendered and counted in full
+SLACK = 0.01  # by which a sum of parts may differ from the whole
+
+
+def _find(m: Measures) -> str:
+    counter = token_counter(m.dataset.recipe.tokenizer)
+    if counter.sha256 != m.dataset.manifest.get("tokenizer", {}).get("sha256"):
+        name = m.dataset.recipe.tokenizer
+        raise SetupError(
+            f"the tokenizer {name} is not the one in the manifest; name the right one, or run with --skip token_count"
+        )
+    _count_parts(m, counter)
+    found = m.found("token_count", [(row, None, what) for row, what in _counted_in_full(m, counter)], "row pid detail")
+    return f"""
+        {found} UNION ALL
+        SELECT "row", NULL, 'says ' || n_tokens || ' tokens, its parts make ' || parts FROM (
+            SELECT "row", n_tokens, f.tokens + p.tokens AS parts FROM instances
+            JOIN frame_tokens f USING (question)
+            JOIN (SELECT "row", sum(b.tokens + n.tokens)::BIGINT AS tokens FROM placements JOIN block_tokens b USING (text)
+                  JOIN number_tokens n USING ("position") GROUP BY "row") p USING ("row"))
+        WHERE abs(n_tokens - parts) > greatest(8, {SLACK} * parts)
+    """
+
+
+def _count_parts(m: Measures, counter: TokenCounter) -> None:
+    reader = m.connection.cursor().sql("SELECT text, title, body FROM texts ORDER BY text").to_arrow_reader(4096)
+    m.connection.execute("CREATE OR REPLACE TABLE block_tokens (text INTEGER, tokens INTEGER)")
+    for batch in reader:
+        text, titles, bodies = (column.to_pylist() for column in batch.columns)
+        blocks = [block(1, title, body) for title, body in zip(titles, bodies, strict=True)]
+        counted = pa.table({"text": text, "tokens": counter.count_all(blocks)})
+        m.connection.register("counted", counted)
+        m.connection.execute("INSERT INTO block_tokens SELECT * FROM counted")
+    questions = m.sql("SELECT question, task, query FROM questions WHERE query IS NOT NULL AND task IS NOT NULL")
+    frames = counter.count_all([frame(task, query) for _, task, query in questions])
+    m.keep("frame_tokens", pa.table({"question": [q for q, _, _ in questions], "tokens": pa.array(frames, pa.int64())}))
+    most = m.sql("SELECT coalesce(max(n_passages), 0) FROM instances")[0][0]
+    one, *numbers = counter.count_all([str(number) for number in range(1, most + 2)])
+    more = [0, *(n - one for n in numbers)]  # than the block numbered 1 has
+    m.keep("number_tokens", pa.table({"position": list(range(len(more))), "tokens": pa.array(more, pa.int64())}))
+
+
+def _counted_in_full(m: Measures, counter: TokenCounter) -> list[tuple[int, str]]:
+    found = []
+    for row, task, query, n_tokens, titles, bodies in m.sql(f"""
+        SELECT "row", any_value(q.task), any_value(query), any_value(n_tokens),
+               list(title ORDER BY "position"), list(body ORDER BY "position")
+        FROM (SELECT * FROM instances WHERE task IS NOT NULL
+              QUALIFY row_number() OVER (PARTITION BY config, split ORDER BY hash(id), "row") <= {EXACT})
+        JOIN questions q USING (question) JOIN placements USING ("row") JOIN texts USING (text)
+        WHERE query IS NOT NULL GROUP BY "row" ORDER BY "row" """):
+        counted = counter.count(render(task, query, list(zip(titles, bodies, strict=True))).text)
+        if counted != n_tokens:
+            found.append((row, f"says {n_tokens} tokens, its prompt has {counted}"))
+    return found
+
+
+CHECK = Check(
+    name="token_count",
+    says="n_tokens is the number of tokens of the rendered prompt: summed for every row, counted in full for a sample",
+    why="lengths of contexts are not what the config says",
+    severity="error",
+    unit="instance",
+    find=_find,
+)

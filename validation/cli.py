@@ -1,0 +1,65 @@
+"""The command of the suite: validate."""
+
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+
+def register(app: typer.Typer) -> None:
+    """Adds `validate` to an app."""
+    app.command()(validate)
+
+
+def validate(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A dataset folder, as `icr2 build` makes it.")],
+    config: Annotated[list[str] | None, typer.Option(help="Look at this config alone; may be repeated.")] = None,
+    only: Annotated[list[str] | None, typer.Option(metavar="CHECK", help="Run this check alone; repeatable.")] = None,
+    skip: Annotated[list[str] | None, typer.Option(metavar="CHECK", help="Leave this check out; repeatable.")] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Write the report as a page there, too.")] = None,
+    fail_on: Annotated[str, typer.Option(help="error, or warning: exit with 1 for new warnings, too.")] = "error",
+    list_checks: Annotated[bool, typer.Option("--list", help="Print every check and what it says, and stop.")] = False,
+) -> None:
+    """Check a dataset for leaks and faults, from its Parquet alone. Exit code 1 where an error is found."""
+    from builders.errors import SetupError
+    from validation.checks import CHECKS
+    from validation.dataset import read_dataset
+    from validation.report import failures, report, table, write_html, write_report
+    from validation.suite import chosen_checks, run_suite
+
+    console = Console(width=max(120, shutil.get_terminal_size().columns))
+    if list_checks:
+        for check in CHECKS.values():
+            console.print(f"{check.name} ({check.severity}): {check.says}", highlight=False, markup=False)
+        return
+    if fail_on not in ("error", "warning"):
+        raise SetupError(f"--fail-on is error or warning, not {fail_on!r}")
+    names = chosen_checks(only or [], skip or [])
+    dataset = read_dataset(folder, config or [])
+    with Console(stderr=True).status("checking") as status:
+        outcomes = run_suite(dataset, names, lambda step: status.update(f"checking {folder}: {step}"))
+    content = report(dataset, outcomes)
+    write_report(content, folder / "validation.json")
+    console.print(table(content))
+    for check in content["checks"]:
+        if check["status"] == "failed":
+            console.print(_examples(check), highlight=False, markup=False, soft_wrap=True)
+    if html:
+        console.print(f"wrote {write_html(content, html)}", soft_wrap=True, highlight=False)
+    failed = failures(content, fail_on)
+    partly = "" if content["complete"] else "; not every check ran on every config, so this cannot be published"
+    verdict = f"failed: {', '.join(failed)}" if failed else "passed"
+    console.print(f"{verdict}{partly}; {folder / 'validation.json'} has every count", soft_wrap=True, highlight=False)
+    if failed:
+        raise typer.Exit(1)
+
+
+def _examples(check: dict) -> str:
+    """The first three things that a check found, on one line."""
+    found = []
+    for item in check["ids"][:3]:
+        where = " ".join(str(item[name]) for name in ("config", "split", "id", "pid") if item[name])
+        found.append(f"{where} {item['detail']}")
+    return f"{check['name']}: {'; '.join(found)}"

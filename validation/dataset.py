@@ -1,0 +1,109 @@
+"""What the checks read: a dataset folder's manifest, its files, and what each config promises."""
+
+import json
+import re
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+from builders.config import Recipe, tokens_of
+from builders.errors import SetupError
+
+FORMAT = "icr2-manifest/1"
+_CONFIG = re.compile(r"(?P<length>[0-9]+[km]?)_p(?P<ratio>[0-9]+)|loft_(?P<shared>[0-9]+[km]?)")
+
+
+class File(NamedTuple):
+    """A Parquet file that the manifest lists."""
+
+    config: str
+    split: str
+    path: str
+    rows: int
+    bytes: int
+    sha256: str
+
+
+class Promise(NamedTuple):
+    """What a config's name and recipe say of its rows; `ratio` is None where contexts are shared (LOFT-style)."""
+
+    length: str
+    ratio: int | None
+    budget: int  # tokens of a rendered prompt, at most
+    enough: float  # share of the budget below which a row must be flagged
+
+
+class Dataset(NamedTuple):
+    """A dataset folder, or the part of it that was asked for."""
+
+    folder: Path
+    manifest: dict[str, Any]
+    manifest_sha256: str
+    recipe: Recipe
+    configs: list[str]
+    files: list[File]
+    promises: dict[str, Promise]
+    whole: bool  # no config was left out
+
+    def groups(self) -> list[tuple[str, str]]:
+        """Each config and split that the manifest lists, of those asked for."""
+        return [(config, split) for config in self.configs for split in self.manifest["configs"][config]]
+
+
+def read_dataset(folder: Path, configs: Sequence[str] = ()) -> Dataset:
+    """The dataset of a folder, all configs or those named; SetupError where it is none."""
+    path = folder / "manifest.json"
+    if not path.is_file():
+        raise SetupError(f"{folder} is no dataset: it has no manifest.json; run: icr2 build RECIPE --out {folder}")
+    try:
+        content = path.read_bytes()
+        manifest = json.loads(content)
+        files = [_file(config, split, entry) for config, split, entry in _entries(manifest)]
+        recipe = Recipe.model_validate(manifest["recipe"])
+    except (ValueError, KeyError, TypeError, AttributeError, ValidationError) as error:
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+        raise SetupError(f"{path} is no manifest of the format {FORMAT} ({reason}); build the dataset again") from None
+    unknown = sorted(set(configs) - set(manifest["configs"]))
+    if unknown:
+        raise SetupError(f"no config {', '.join(unknown)} in {folder}; there are {', '.join(manifest['configs'])}")
+    chosen = [config for config in manifest["configs"] if not configs or config in configs]
+    return Dataset(
+        folder,
+        manifest,
+        sha256(content).hexdigest(),
+        recipe,
+        chosen,
+        [file for file in files if file.config in chosen],
+        {config: promise for config in chosen if (promise := _promise(recipe, config))},
+        chosen == list(manifest["configs"]),
+    )
+
+
+def _entries(manifest: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
+    if manifest["format"] != FORMAT:
+        raise ValueError(f"format is {manifest['format']!r}")
+    return [
+        (config, split, entry)
+        for config, splits in manifest["configs"].items()
+        for split, entries in splits.items()
+        for entry in entries
+    ]
+
+
+def _file(config: str, split: str, entry: dict[str, Any]) -> File:
+    path = PurePosixPath(entry["path"])
+    if path.is_absolute() or ".." in path.parts:
+        raise ValueError(f"{entry['path']!r} leads out of the folder")
+    return File(config, split, str(path), int(entry["rows"]), int(entry["bytes"]), str(entry["sha256"]))
+
+
+def _promise(recipe: Recipe, config: str) -> Promise | None:
+    match = _CONFIG.fullmatch(config)
+    if not match:
+        return None
+    length = match["length"] or match["shared"]
+    ratio = int(match["ratio"]) if match["ratio"] else None
+    return Promise(length, ratio, recipe.budget(length), 0.75 if tokens_of(length) < 2048 else 0.9)

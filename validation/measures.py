@@ -1,0 +1,184 @@
+"""A dataset as tables that the checks query: filled shard by shard, on disk, within a fixed amount of memory.
+
+- `files`      file, config, split, path
+- `instances`  one row of the dataset each: `row` (its number here), config, split, `question`, promises of its config
+- `questions`  each distinct query with its answers, over all configs: id, task, query, query_normal, waived
+- `answers`    question, answer, normal, plain, `article` (it is an article alone)
+- `placements` one passage of one row each: row, position, pid, `text`, role, retrievers, rank, score, is_gold
+- `texts`      each distinct title and text: text, title, body, and both as words, normal and plain
+- `others`     each distinct pair of question and text that is not gold for it
+"""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from builders.errors import SetupError
+from validation.dataset import Dataset, File
+from validation.normal import normal_sql, plain_sql, words_sql
+
+MEMORY = "450MB"  # for DuckDB; what does not fit goes to its folder on disk
+WAIVED = "answer_filter_not_applicable"
+
+Progress = Callable[[str], None]
+
+_TABLES = """
+CREATE TABLE files (file INTEGER, config VARCHAR, split VARCHAR, path VARCHAR);
+CREATE TABLE promises (config VARCHAR, length VARCHAR, ratio INTEGER, budget INTEGER, enough DOUBLE, rank INTEGER);
+CREATE TABLE raw (
+    "row" BIGINT, file INTEGER, id VARCHAR, context_id VARCHAR, task VARCHAR, query VARCHAR, answers VARCHAR[],
+    n_passages INTEGER, gold INTEGER[], n_tokens INTEGER, confounding_ratio DOUBLE, hops INTEGER,
+    reasoning_types VARCHAR[], flags VARCHAR[]);
+CREATE TABLE keyed (
+    "row" BIGINT, "position" INTEGER, pid VARCHAR, key UHUGEINT, role VARCHAR, retrievers VARCHAR[], rank INTEGER,
+    score DOUBLE, is_gold BOOLEAN, empty BOOLEAN);
+CREATE TABLE contents (key UHUGEINT, title VARCHAR, body VARCHAR);
+"""
+
+_KEY = "md5_number(coalesce(p.title, '') || chr(31) || coalesce(p.text, ''))"
+
+
+class Measures:
+    """The tables of one dataset; `figures` holds numbers that checks report beside what they found."""
+
+    def __init__(self, dataset: Dataset, connection: duckdb.DuckDBPyConnection) -> None:
+        self.dataset = dataset
+        self.connection = connection
+        self.figures: dict[str, dict[str, Any]] = {}
+        self.once: set[str] = set()  # tables that several checks share, made when first asked for
+
+    def sql(self, query: str, parameters: object = None) -> list[tuple]:
+        """The rows of a query."""
+        return self.connection.execute(query, parameters).fetchall()
+
+    def keep(self, name: str, table: pa.Table) -> None:
+        """Makes a table of what a check computed outside of SQL."""
+        self.connection.register("given", table)
+        self.connection.execute(f"CREATE OR REPLACE TABLE {name} AS SELECT * FROM given")
+        self.connection.unregister("given")
+
+    def found(self, check: str, rows: list[tuple[Any, ...]], names: str = "config split id pid detail") -> str:
+        """SQL of what a check found outside of SQL."""
+        columns = names.split()
+        values = list(zip(*rows, strict=True)) or [()] * len(columns)
+        types = [pa.int64() if name == "row" else pa.string() for name in columns]
+        arrays = [pa.array(column, type) for column, type in zip(values, types, strict=True)]
+        self.keep(f"found_{check}", pa.table(arrays, names=columns))
+        return f"SELECT * FROM found_{check}"
+
+    def shared(self, name: str, query: str) -> str:
+        """The name of a table that several checks read, made of `query` when it is asked for first."""
+        if name not in self.once:
+            self.connection.execute(f"CREATE TABLE {name} AS {query}")
+            self.once.add(name)
+        return name
+
+
+@contextmanager
+def measured(dataset: Dataset, readable: list[File], progress: Progress) -> Iterator[Measures]:
+    """Measures of the readable files, in a folder that is removed afterwards."""
+    with tempfile.TemporaryDirectory(prefix="icr2-validate-") as folder:
+        connection = duckdb.connect(str(Path(folder) / "measures.duckdb"))
+        try:
+            connection.execute(f"SET memory_limit = '{MEMORY}'; SET temp_directory = '{folder}/spill'")
+            connection.execute(f"SET threads = {min(4, os.cpu_count() or 1)}; SET preserve_insertion_order = false")
+            connection.execute("SET enable_progress_bar = false")
+            measures = Measures(dataset, connection)
+            try:
+                _fill(measures, readable, progress)
+                yield measures
+            except duckdb.IOException as error:
+                if "space" not in str(error).lower():
+                    raise
+                free = shutil.disk_usage(folder).free // 2**20
+                raise SetupError(f"{folder}: {free} MiB free, too little; set TMPDIR to a larger folder") from None
+        finally:
+            connection.close()
+
+
+def _fill(measures: Measures, readable: list[File], progress: Progress) -> None:
+    connection, dataset = measures.connection, measures.dataset
+    connection.execute(_TABLES)
+    for rank, (config, promise) in enumerate(dataset.promises.items()):
+        connection.execute("INSERT INTO promises VALUES (?, ?, ?, ?, ?, ?)", [config, *promise, rank])
+    start = 0
+    for number, file in enumerate(readable):
+        progress(f"reading {file.path}")
+        connection.execute("INSERT INTO files VALUES (?, ?, ?, ?)", [number, file.config, file.split, file.path])
+        start += _read(connection, number, str(dataset.folder / file.path), start)
+    progress("normalising texts")
+    for statement in _DERIVED:
+        connection.execute(statement)
+
+
+def _read(connection: duckdb.DuckDBPyConnection, number: int, path: str, start: int) -> int:
+    """Adds a file's rows, their passages, and the texts that were not seen before; returns how many rows it has."""
+    source = "read_parquet($path, file_row_number = true)"
+    rows = f'SELECT file_row_number + {start} AS "row", * FROM {source}'
+    passages = (
+        f"""SELECT "row", gold, unnest(passages) AS p, unnest(range(len(passages))) AS "position" FROM ({rows})"""
+    )
+    given = {"path": path}
+    connection.execute(
+        f"""INSERT INTO raw SELECT "row", {number}, id, context_id, task, query, answers, coalesce(len(passages), 0),
+            gold, n_tokens, confounding_ratio, hops, reasoning_types, flags FROM ({rows})""",
+        given,
+    )
+    connection.execute(
+        f"""INSERT INTO keyed SELECT "row", "position", p.pid, {_KEY}, p.role, p.retrievers, p.rank, p.score,
+            coalesce(list_contains(gold, "position"), false), coalesce(trim(p.text), '') = '' OR p.title IS NULL
+            FROM ({passages})""",
+        given,
+    )
+    connection.execute(
+        f"""INSERT INTO contents SELECT key, any_value(title), any_value(body) FROM (
+                SELECT {_KEY} AS key, coalesce(p.title, '') AS title, coalesce(p.text, '') AS body FROM ({passages}))
+            WHERE key NOT IN (SELECT key FROM contents) GROUP BY key""",
+        given,
+    )
+    return connection.execute(f"SELECT count(*) FROM {source}", given).fetchall()[0][0]
+
+
+_DERIVED = [
+    f"""CREATE TABLE texts AS
+    SELECT text, key, title, body, title_words, words, {normal_sql("title_words")} AS title_normal,
+           {normal_sql("words")} AS normal
+    FROM (SELECT (row_number() OVER (ORDER BY key))::INTEGER AS text, key, title, body,
+                 {words_sql("title")} AS title_words, {words_sql("body")} AS words FROM contents)""",
+    "DROP TABLE contents",
+    """CREATE TABLE placements AS
+    SELECT "row", "position", pid, text, role, retrievers, rank, score, is_gold, empty
+    FROM keyed JOIN texts USING (key)""",
+    "DROP TABLE keyed",
+    f"""CREATE TABLE questions AS
+    SELECT (row_number() OVER (ORDER BY id, task, query, answers, hops, waived))::INTEGER AS question, *, {normal_sql("query_words")} AS query_normal
+    FROM (SELECT DISTINCT id, task, query, answers, hops, coalesce(list_contains(flags, '{WAIVED}'), false) AS waived,
+                 {words_sql("query")} AS query_words
+          FROM raw)""",
+    f"""CREATE TABLE answers AS
+    SELECT DISTINCT question, answer, normal, {plain_sql("normal")} AS plain,
+           regexp_full_match(normal, '((a|an|the) ?)+') AS article
+    FROM (SELECT question, answer, {normal_sql("words")} AS normal
+          FROM (SELECT question, answer, {words_sql("answer")} AS words
+                FROM (SELECT question, unnest(answers) AS answer FROM questions) WHERE answer IS NOT NULL))
+    WHERE normal != ''""",
+    f"""CREATE TABLE instances AS
+    SELECT "row", f.config, f.split, r.id, r.context_id, r.task, q.question, r.n_passages, r.gold, r.n_tokens,
+           r.confounding_ratio, r.reasoning_types, r.flags, q.waived, length, ratio, budget, enough,
+           p.rank AS config_rank, p.length IS NOT NULL AND p.ratio IS NULL AS shared
+    FROM raw r JOIN files f USING (file) LEFT JOIN promises p USING (config)
+    JOIN questions q ON q.id IS NOT DISTINCT FROM r.id AND q.task IS NOT DISTINCT FROM r.task
+     AND q.query IS NOT DISTINCT FROM r.query AND q.answers IS NOT DISTINCT FROM r.answers
+     AND q.hops IS NOT DISTINCT FROM r.hops
+     AND q.waived = coalesce(list_contains(r.flags, '{WAIVED}'), false)""",
+    "DROP TABLE raw",
+    """CREATE TABLE others AS
+    SELECT DISTINCT question, text FROM placements JOIN instances USING ("row") WHERE NOT is_gold""",
+]

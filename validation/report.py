@@ -1,0 +1,101 @@
+"""What a run of the suite leaves: validation.json, a table, and a page of HTML."""
+
+import json
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from validation.dataset import Dataset
+from validation.known import known_issues
+from validation.suite import Outcome
+
+FORMAT = "icr2-validation/1"
+
+
+def report(dataset: Dataset, outcomes: list[Outcome]) -> dict[str, Any]:
+    """The content of validation.json: bound to the manifest, without a clock or a machine."""
+    known = known_issues(str(dataset.manifest.get("name")))
+    checks = [_described(outcome, known.get(outcome.check.name, 0)) for outcome in outcomes]
+    return {
+        "format": FORMAT,
+        "dataset": dataset.manifest.get("name"),
+        "version": dataset.manifest.get("version"),
+        "manifest_sha256": dataset.manifest_sha256,
+        "complete": dataset.whole and all(check["status"] != "skipped" for check in checks),
+        "passed": not failures({"checks": checks}, "error"),
+        "checks": checks,
+        "written_with": {name: version(name) for name in ("duckdb", "great_expectations")},
+    }
+
+
+def _described(outcome: Outcome, known: int) -> dict[str, Any]:
+    check = outcome.check
+    return {
+        "name": check.name,
+        "says": check.says,
+        "severity": check.severity,
+        "status": outcome.status,
+        "unit": check.unit,
+        "examined": outcome.examined,
+        "failing": outcome.failing,
+        "rate": round(outcome.failing / outcome.examined, 6) if outcome.examined else 0.0,
+        "known": known if check.severity == "warning" else 0,
+        "why": check.why,
+        "ids": outcome.ids,
+        "figures": outcome.figures,
+    }
+
+
+def failures(content: dict[str, Any], fail_on: str) -> list[str]:
+    """The checks for which a run fails: errors, and with `warning` also warnings beyond the known issues."""
+    return [
+        check["name"]
+        for check in content["checks"]
+        if check["status"] == "failed"
+        and (check["severity"] == "error" or (fail_on == "warning" and check["failing"] > check["known"]))
+    ]
+
+
+def write_report(content: dict[str, Any], path: Path) -> None:
+    """Writes validation.json by one rename."""
+    partial = path.with_name(f".{path.name}.partial")
+    partial.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    partial.replace(path)
+
+
+def write_html(content: dict[str, Any], folder: Path) -> Path:
+    """Writes the report as one page, `index.html`, that needs nothing else; returns its path."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    page = folder / "index.html"
+    page.write_text(environment.get_template("report.html.j2").render(**content), encoding="utf-8")
+    return page
+
+
+_MARK = {
+    "passed": "[green]passed",
+    "skipped": "[dim]skipped",
+    "error": "[bold red]FAILED",
+    "warning": "[yellow]warning",
+}
+
+
+def table(content: dict[str, Any]) -> Table:
+    """The report for a terminal: one line a check."""
+    shown = Table("check", "", "failing", "of", "what holds where it passes")
+    for check in content["checks"]:
+        mark = _MARK[check["severity"] if check["status"] == "failed" else check["status"]]
+        failing = f"{check['failing']:,}" if check["failing"] else ""
+        examined = f"{check['examined']:,} {check['unit']}s" if check["status"] != "skipped" else ""
+        shown.add_row(check["name"], mark, failing, examined, check["says"].replace("[", "\\["))
+    return shown

@@ -1,0 +1,157 @@
+"""Runs checks over a dataset: what they find becomes counts per unit, of which Great Expectations expects none."""
+
+import logging
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from builders.errors import SetupError
+from validation.checks import CHECKS, schema
+from validation.checks.base import Check, Unit
+from validation.dataset import Dataset
+from validation.measures import Measures, measured
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SHOWN = 100  # failing ids of a check in a report
+
+Progress = Callable[[str], None]
+
+
+@dataclass
+class Outcome:
+    """What one check came to; `failing` of `examined` units break it, and `ids` names the first of what was found."""
+
+    check: Check
+    status: str  # passed, failed or skipped
+    examined: int = 0
+    failing: int = 0
+    ids: list[dict[str, Any]] = field(default_factory=list)
+    figures: dict[str, Any] = field(default_factory=dict)
+
+
+def chosen_checks(only: Sequence[str], skip: Sequence[str]) -> list[str]:
+    """The names of the checks to run, in their order; SetupError for a name that is none."""
+    if unknown := sorted({*only, *skip} - set(CHECKS)):
+        raise SetupError(f"no check {', '.join(unknown)}; there are {', '.join(CHECKS)}")
+    return [name for name in CHECKS if (not only or name in only) and name not in skip]
+
+
+def run_suite(dataset: Dataset, names: Sequence[str], progress: Progress) -> list[Outcome]:
+    """The outcome of every check, those not named as skipped."""
+    readable = [file for file in dataset.files if schema.difference(dataset.folder / file.path) is None]
+    checks = [CHECKS[name] for name in names]
+    with measured(dataset, readable, progress) as measures:
+        measures.connection.execute(_FOUND)
+        for check in checks:
+            progress(check.name)
+            _collect(measures, check)
+        progress("expectations")
+        outcomes = {check.name: Outcome(check, "passed") for check in checks}
+        for unit, table in _tables(measures, checks).items():
+            _expect(table, unit, [check for check in checks if check.unit == unit], outcomes)
+        for outcome in outcomes.values():
+            outcome.ids = _first(measures, outcome.check)
+            outcome.figures = measures.figures.get(outcome.check.name, {})
+    return [outcomes.get(name, Outcome(check, "skipped")) for name, check in CHECKS.items()]
+
+
+_FOUND = """
+CREATE TABLE found (
+    "check" VARCHAR, "row" BIGINT, config VARCHAR, split VARCHAR, id VARCHAR, pid VARCHAR, detail VARCHAR)
+"""
+
+
+def _collect(m: Measures, check: Check) -> None:
+    query = check.find(m)
+    if check.unit == "instance":
+        query = f"""SELECT "row", config, split, id, f.pid, f.detail FROM ({query}) f JOIN instances USING ("row")
+                WHERE {check.applies}"""
+    else:
+        query = f"SELECT NULL, config, split, id, pid, detail FROM ({query})"
+    m.connection.execute(f"INSERT INTO found SELECT ?, * FROM ({query})", [check.name])
+
+
+def _tables(m: Measures, checks: Sequence[Check]) -> dict[Unit, "pd.DataFrame"]:
+    """For each unit a table with a line for each instance, split or file, and how often it breaks each check."""
+    import pandas as pd
+
+    instances = m.connection.execute('SELECT config, split, id FROM instances ORDER BY "row"').df()
+    groups = pd.DataFrame(m.dataset.groups(), columns=["config", "split"]).assign(id=None)
+    listed = [(file.config, file.split, file.path) for file in m.dataset.files]
+    stray = m.sql(
+        'SELECT DISTINCT config, split, id FROM found WHERE config IS NULL AND "row" IS NULL AND id IS NOT NULL'
+    )
+    files = pd.DataFrame(listed + stray, columns=["config", "split", "id"])
+    tables: dict[Unit, pd.DataFrame] = {"instance": instances, "split": groups, "file": files}
+    for check in checks:
+        tables[check.unit][check.name] = _counts(m, check, tables[check.unit])
+    return tables
+
+
+def _counts(m: Measures, check: Check, table: "pd.DataFrame") -> np.ndarray:
+    counts = np.zeros(len(table), dtype=np.float32)
+    if check.unit == "instance":
+        silent = m.sql(f'SELECT "row" FROM instances WHERE NOT coalesce({check.applies}, false)')
+        counts[[row for (row,) in silent]] = np.nan  # Great Expectations leaves them out
+        found = m.sql('SELECT "row", count(*) FROM found WHERE "check" = ? GROUP BY "row"', [check.name])
+        counts[[row for row, _ in found]] = [count for _, count in found]
+        return counts
+    key = ["config", "split"] if check.unit == "split" else ["id"]
+    places = {tuple(values): at for at, values in enumerate(table[key].itertuples(index=False, name=None))}
+    for *unit, count in m.sql(
+        f'SELECT {", ".join(key)}, count(*) FROM found WHERE "check" = ? GROUP BY ALL', [check.name]
+    ):
+        counts[places[tuple(unit)]] = count
+    return counts
+
+
+def _expect(table: "pd.DataFrame", unit: Unit, checks: Sequence[Check], outcomes: dict[str, Outcome]) -> None:
+    """Expects rows first, since an empty table meets every other expectation; then no offence in any column."""
+    gx = _great_expectations()
+    context = gx.get_context(mode="ephemeral")
+    context.variables.progress_bars = {"globally": False}
+    suite = gx.ExpectationSuite(name=unit)
+    suite.add_expectation(gx.expectations.ExpectTableRowCountToBeBetween(min_value=1, meta={"check": "rows"}))
+    for check in checks:
+        suite.add_expectation(
+            gx.expectations.ExpectColumnValuesToBeInSet(
+                column=check.name,
+                value_set=[0],
+                severity="critical" if check.severity == "error" else "warning",
+                notes=check.says,
+                meta={"check": check.name},
+            )
+        )
+    asset = context.data_sources.add_pandas("measures").add_dataframe_asset(unit)
+    batch = asset.add_batch_definition_whole_dataframe("all").get_batch(batch_parameters={"dataframe": table})
+    for result in batch.validate(suite, result_format="BASIC").results:
+        outcome = outcomes.get(result.expectation_config.meta["check"])
+        if outcome is None:
+            continue
+        if not result.success:
+            outcome.status = "failed"
+        if result.expectation_config.type == "expect_column_values_to_be_in_set":
+            outcome.examined = result.result["element_count"] - result.result["missing_count"]
+            outcome.failing = result.result["unexpected_count"]
+
+
+def _great_expectations() -> Any:
+    os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")  # it would report its use over the network
+    import great_expectations
+
+    logging.getLogger("great_expectations").setLevel(logging.WARNING)
+    return great_expectations
+
+
+def _first(m: Measures, check: Check) -> list[dict[str, Any]]:
+    rows = m.sql(
+        f"""SELECT config, split, id, pid, detail FROM found LEFT JOIN promises USING (config) WHERE "check" = ?
+        ORDER BY promises.rank, config, split, "row", id, pid, detail LIMIT {SHOWN}""",
+        [check.name],
+    )
+    return [dict(zip(("config", "split", "id", "pid", "detail"), row, strict=True)) for row in rows]
