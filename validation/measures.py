@@ -158,7 +158,8 @@ _DERIVED = [
     FROM keyed JOIN texts USING (key)""",
     "DROP TABLE keyed",
     f"""CREATE TABLE questions AS
-    SELECT (row_number() OVER (ORDER BY id, task, query, answers, hops, waived))::INTEGER AS question, *, {normal_sql("query_words")} AS query_normal
+    SELECT (row_number() OVER (ORDER BY id, task, query, answers, hops, waived))::INTEGER AS question, *,
+           {normal_sql("query_words")} AS query_normal
     FROM (SELECT DISTINCT id, task, query, answers, hops, coalesce(list_contains(flags, '{WAIVED}'), false) AS waived,
                  {words_sql("query")} AS query_words
           FROM raw)""",

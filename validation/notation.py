@@ -15,7 +15,7 @@ _LONG = re.compile(r"\d{4,}")
 
 
 def other_notations(plain: str) -> set[str]:
-    """Other notations of an answer in plain normal form (lower case, punctuation as spaces, no accents), itself left out.
+    """Other notations of an answer in plain normal form (lower case, no punctuation, no accents), without itself.
 
     Dates: day month year, month day year, year month day in numbers. Numbers: digits with groups of three or without.
     """

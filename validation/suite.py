@@ -52,8 +52,14 @@ def run_suite(dataset: Dataset, names: Sequence[str], progress: Progress) -> lis
             _collect(measures, check)
         progress("expectations")
         outcomes = {check.name: Outcome(check, "passed") for check in checks}
+        gx = _great_expectations()
+        context = gx.get_context(mode="ephemeral")
+        context.variables.progress_bars = {"globally": False}
+        frames = context.data_sources.add_pandas("measures")
         for unit, table in _tables(measures, checks).items():
-            _expect(table, unit, [check for check in checks if check.unit == unit], outcomes)
+            batch = frames.add_dataframe_asset(unit).add_batch_definition_whole_dataframe("all")
+            suite = _expectations(gx, unit, [check for check in checks if check.unit == unit])
+            _judge(batch.get_batch({"dataframe": table}).validate(suite, result_format="BASIC"), outcomes)
         for outcome in outcomes.values():
             outcome.ids = _first(measures, outcome.check)
             outcome.figures = measures.figures.get(outcome.check.name, {})
@@ -110,11 +116,8 @@ def _counts(m: Measures, check: Check, table: "pd.DataFrame") -> np.ndarray:
     return counts
 
 
-def _expect(table: "pd.DataFrame", unit: Unit, checks: Sequence[Check], outcomes: dict[str, Outcome]) -> None:
-    """Expects rows first, since an empty table meets every other expectation; then no offence in any column."""
-    gx = _great_expectations()
-    context = gx.get_context(mode="ephemeral")
-    context.variables.progress_bars = {"globally": False}
+def _expectations(gx: Any, unit: Unit, checks: Sequence[Check]) -> Any:
+    """Rows first, since an empty table meets every other expectation; then no offence in any column."""
     suite = gx.ExpectationSuite(name=unit)
     suite.add_expectation(gx.expectations.ExpectTableRowCountToBeBetween(min_value=1, meta={"check": "rows"}))
     for check in checks:
@@ -127,9 +130,11 @@ def _expect(table: "pd.DataFrame", unit: Unit, checks: Sequence[Check], outcomes
                 meta={"check": check.name},
             )
         )
-    asset = context.data_sources.add_pandas("measures").add_dataframe_asset(unit)
-    batch = asset.add_batch_definition_whole_dataframe("all").get_batch(batch_parameters={"dataframe": table})
-    for result in batch.validate(suite, result_format="BASIC").results:
+    return suite
+
+
+def _judge(results: Any, outcomes: dict[str, Outcome]) -> None:
+    for result in results.results:
         outcome = outcomes.get(result.expectation_config.meta["check"])
         if outcome is None:
             continue

@@ -1,6 +1,7 @@
 """A KILT of 240 pages with questions and runs, written by a seeded generator: small enough to build in seconds."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
@@ -22,25 +23,26 @@ def write_tiny_kilt(folder: Path, seed: int = 7, shuffled: bool = False) -> Path
     """
     rng = Random(seed)
     (folder / "runs").mkdir(parents=True)
-    pages = [_page(n, rng) for n in range(PAGES)]
-    _write_lines(folder / "pages.jsonl", pages)
+    pages = [page(n, rng) for n in range(PAGES)]
+    write_lines(folder / "pages.jsonl", pages)
     tasks = {task: [_question(task, n, pages) for n in range(14)] for task in ("nq", "hotpotqa", "fever")}
     for questions in tasks.values():
         if shuffled:
             Random(1).shuffle(questions)
     for task, questions in tasks.items():
-        _write_lines(folder / f"{task}.jsonl", questions)
+        write_lines(folder / f"{task}.jsonl", questions)
     ids = sorted(f"{task}-{question['id']}" for task, questions in tasks.items() for question in questions)
     for name in ("one", "two"):
-        _write_run(folder / "runs" / f"{name}.parquet", ids, Random(f"{seed} {name}"))
+        write_run(folder / "runs" / f"{name}.parquet", ids, Random(f"{seed} {name}"))
     recipe = folder / "recipe.yaml"
     recipe.write_text(yaml.safe_dump(_recipe()), encoding="utf-8")
     return recipe
 
 
-def _page(n: int, rng: Random) -> dict:
-    sentences = [" ".join(rng.choices(WORDS, k=rng.randint(8, 20))).capitalize() + "." for _ in range(9)]
-    first = f"Place {n} lies on {rng.choice(WORDS)} street and its sign is zq{n}x. "
+def page(n: int, rng: Random, words: Sequence[str] = WORDS) -> dict:
+    """A page of two paragraphs; the first names a sign that stands nowhere else."""
+    sentences = [" ".join(rng.choices(words, k=rng.randint(8, 20))).capitalize() + "." for _ in range(9)]
+    first = f"Place {n} lies on {rng.choice(words)} street and its sign is zq{n}x. "
     text = [f"Place {n}\n", first + " ".join(sentences[:4]) + "\n", " ".join(sentences[4:]) + "\n"]
     return {"_id": str(n), "wikipedia_id": str(n), "wikipedia_title": f"Place {n}", "text": text, "anchors": []}
 
@@ -62,13 +64,13 @@ def _question(task: str, n: int, pages: list[dict]) -> dict:
     return {"id": f"{n:02d}", "input": f"{task} number {n}?", "output": [{"answer": answer, "provenance": provenance}]}
 
 
-def _write_run(path: Path, ids: list[str], rng: Random) -> None:
-    rows = [(qid, page, -rank / 10) for qid in ids for rank, page in enumerate(rng.sample(range(PAGES), 60), start=1)]
+def write_run(path: Path, ids: list[str], rng: Random, pages: int = PAGES) -> None:
+    rows = [(qid, page, -rank / 10) for qid in ids for rank, page in enumerate(rng.sample(range(pages), 60), start=1)]
     columns = {"qid": [r[0] for r in rows], "pid": [f"{r[1]}:0" for r in rows], "score": [r[2] for r in rows]}
     pq.write_table(pa.table(columns), path)
 
 
-def _write_lines(path: Path, records: list[dict]) -> None:
+def write_lines(path: Path, records: list[dict]) -> None:
     path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
 
 

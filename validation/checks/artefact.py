@@ -58,9 +58,10 @@ def _seen(m: Measures, config: str, split: str) -> dict[str, np.ndarray]:
     rows = m.sql(
         f"""SELECT is_gold, "row", "position" / greatest(n_passages, 1), s.* EXCLUDE (text)
         FROM (SELECT * FROM placements JOIN (
-                SELECT "row", n_passages FROM instances WHERE config = ? AND split = ? ORDER BY hash(id), "row" LIMIT {ROWS})
-              USING ("row")
-              QUALIFY is_gold OR row_number() OVER (PARTITION BY "row", is_gold ORDER BY hash(pid), "position") <= {OTHERS})
+                SELECT "row", n_passages FROM instances WHERE config = ? AND split = ?
+                ORDER BY hash(id), "row" LIMIT {ROWS}) USING ("row")
+              QUALIFY is_gold
+                   OR row_number() OVER (PARTITION BY "row", is_gold ORDER BY hash(pid), "position") <= {OTHERS})
         JOIN {_surface(m)} s USING (text) ORDER BY "row", "position" """,
         [config, split],
     )
@@ -81,12 +82,15 @@ def _auc(features: np.ndarray, is_gold: np.ndarray, instance: np.ndarray) -> flo
     from sklearn.model_selection import GroupKFold, cross_val_predict
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
+    from threadpoolctl import threadpool_limits
 
-    if len(set(is_gold)) < 2:
+    features = features[:, np.ptp(features, axis=0) > 0]
+    if features.shape[1] == 0 or len(set(is_gold)) < 2:
         return 0.5
     model = make_pipeline(StandardScaler(), LogisticRegression(class_weight="balanced"))
     folds = GroupKFold(5)
-    scores = cross_val_predict(model, features, is_gold, groups=instance, cv=folds, method="decision_function")
+    with threadpool_limits(1):  # the matrices are small; threads would only wait for each other
+        scores = cross_val_predict(model, features, is_gold, groups=instance, cv=folds, method="decision_function")
     return float(roc_auc_score(is_gold, scores))
 
 

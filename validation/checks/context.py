@@ -12,8 +12,9 @@ def _find(m: Measures) -> str:
     )
     return """
         SELECT "row", NULL AS pid, 'its passages are not those of the first row of its context' AS detail
-        FROM (SELECT "row", context, first_value(context) OVER (PARTITION BY config, split, context_id ORDER BY "row") AS own
-              FROM instances JOIN context_texts USING ("row"))
+        FROM (SELECT "row", context, first_value(context) OVER same AS own
+              FROM instances JOIN context_texts USING ("row")
+              WINDOW same AS (PARTITION BY config, split, context_id ORDER BY "row"))
         WHERE context != own
         UNION ALL
         SELECT "row", NULL, 'its context_id is ' || coalesce(context_id, 'null') || ', not its id' FROM instances

@@ -10,8 +10,9 @@ def _find(m: Measures) -> str:
         WITH golds AS (SELECT DISTINCT question, split, {PAGE} AS page FROM placements JOIN instances USING ("row")
                        WHERE is_gold AND pid IS NOT NULL)
         SELECT "row", NULL AS pid, 'its gold page ' || page || ' is gold in ' || other AS detail
-        FROM (SELECT a.question, a.split, min(a.page) AS page, min(b.split) AS other FROM golds a JOIN golds b USING (page)
-              WHERE b.split = 'train' AND a.split != 'train' GROUP BY a.question, a.split)
+        FROM (SELECT a.question, a.split, min(a.page) AS page, min(b.split) AS other
+              FROM golds a JOIN golds b USING (page) WHERE b.split = 'train' AND a.split != 'train'
+              GROUP BY a.question, a.split)
         JOIN instances USING (question, split)
     """
 

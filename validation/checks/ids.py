@@ -9,7 +9,8 @@ def _find(m: Measures) -> str:
         SELECT "row", NULL AS pid, 'has no id' AS detail FROM instances WHERE coalesce(trim(id), '') = ''
         UNION ALL
         SELECT "row", NULL, 'stands ' || n || ' times in this config'
-        FROM (SELECT "row", id, count(*) OVER (PARTITION BY config, id) AS n FROM instances) WHERE n > 1 AND id IS NOT NULL
+        FROM (SELECT "row", count(*) OVER (PARTITION BY config, id) AS n FROM instances WHERE id IS NOT NULL)
+        WHERE n > 1
         UNION ALL
         SELECT "row", NULL, 'does not begin with its task ' || task FROM instances
         WHERE NOT starts_with(id, task || '-')

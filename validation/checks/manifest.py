@@ -14,7 +14,9 @@ from validation.measures import Measures
 
 def _find(m: Measures) -> str:
     folder = m.dataset.folder
-    found = [(f.config, f.split, f.path, None, what) for f in m.dataset.files for what in _differences(folder, f)]
+    found: list[tuple[str | None, ...]] = [
+        (f.config, f.split, f.path, None, what) for f in m.dataset.files for what in _differences(folder, f)
+    ]
     if m.dataset.whole:
         listed = {file.path for file in m.dataset.files}
         there = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.parquet"))

@@ -10,7 +10,7 @@ from validation.notation import other_notations
 
 
 def noted(m: Measures) -> str:
-    """The table of question, text and answer, where a text that is not gold holds the answer in another notation only."""
+    """The table of question, text and answer, where a text that is not gold holds it in another notation only."""
     variants = [
         (question, answer, variant)
         for question, answer, plain, article in m.sql("SELECT question, answer, plain, article FROM answers")
@@ -23,8 +23,8 @@ def noted(m: Measures) -> str:
     m.keep("variants", pa.table(arrays, names=list(types)))
     m.shared(
         "plain_texts",
-        f"""SELECT text, ' ' || {plain_sql("normal")} || ' ' AS plain, ' ' || {plain_sql("title_normal")} || ' ' AS title_plain
-        FROM texts""",
+        f"""SELECT text, ' ' || {plain_sql("normal")} || ' ' AS plain,
+                   ' ' || {plain_sql("title_normal")} || ' ' AS title_plain FROM texts""",
     )
     return m.shared(
         "noted",

@@ -9,7 +9,8 @@ def _find(m: Measures) -> str:
     return f"""
         SELECT "row", pid, detail FROM (
             SELECT "row", pid, CASE
-                WHEN role IS NULL OR role NOT IN ('gold', 'confounder', 'random') THEN 'has the role ' || coalesce(role, 'null')
+                WHEN coalesce(role, '') NOT IN ('gold', 'confounder', 'random')
+                    THEN 'has the role ' || coalesce(role, 'null')
                 WHEN role = 'confounder' AND (coalesce(len(retrievers), 0) = 0 OR rank IS NULL OR score IS NULL)
                     THEN 'is a confounder without retriever, rank or score'
                 WHEN role = 'confounder' AND rank < 1 THEN 'has rank ' || rank

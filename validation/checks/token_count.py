@@ -26,8 +26,9 @@ def _find(m: Measures) -> str:
         SELECT "row", NULL, 'says ' || n_tokens || ' tokens, its parts make ' || parts FROM (
             SELECT "row", n_tokens, f.tokens + p.tokens AS parts FROM instances
             JOIN frame_tokens f USING (question)
-            JOIN (SELECT "row", sum(b.tokens + n.tokens)::BIGINT AS tokens FROM placements JOIN block_tokens b USING (text)
-                  JOIN number_tokens n USING ("position") GROUP BY "row") p USING ("row"))
+            JOIN (SELECT "row", sum(b.tokens + n.tokens)::BIGINT AS tokens FROM placements
+                  JOIN block_tokens b USING (text) JOIN number_tokens n USING ("position")
+                  GROUP BY "row") p USING ("row"))
         WHERE abs(n_tokens - parts) > greatest(8, {SLACK} * parts)
     """
 
