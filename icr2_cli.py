@@ -8,6 +8,8 @@ from rich.console import Console
 
 from builders.cli import register as register_builders
 from builders.errors import SetupError
+from dataset_cards.cli import register as register_card
+from dataset_cards.publish_cli import register as register_publish
 from eval_harness.cli import register as register_eval_harness
 from validation.cli import register as register_validation
 
@@ -17,7 +19,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for register in (register_builders, register_validation, register_eval_harness):
+for register in (register_builders, register_validation, register_card, register_publish, register_eval_harness):
     register(app)
 
 _MENDABLE = {

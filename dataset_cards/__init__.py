@@ -1,1 +1,1 @@
-"""The card of a dataset and its way to the Hub. Nothing is written yet: `icr2 build` writes a first card itself."""
+"""The card of a dataset, its numbers, and its way to the Hub."""

@@ -1,0 +1,221 @@
+"""Writes what a dataset folder shows of itself: statistics.json, figures, croissant.json and README.md."""
+
+import json
+import re
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from builders.config import Recipe
+from builders.errors import SetupError
+from builders.manifest import read_manifest
+from builders.views import connect
+from builders.work import replacing, write_json
+from dataset_cards import facts
+from dataset_cards.columns import COLUMNS, MEMBERS
+from dataset_cards.croissant import croissant
+from dataset_cards.figures import budget_of, richest, shown_splits, write_figures
+from dataset_cards.head import head, schema_of
+from dataset_cards.licences import licence_url
+from dataset_cards.names import in_order, parts_of
+from dataset_cards.statistics import Advance, manifest_digest, measure
+from validation.report import FORMAT as VALIDATION_FORMAT
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_CHECK = {"name", "says", "severity", "status", "unit", "examined", "failing", "rate", "why"}
+_MARKDOWN = re.compile(r"([\\`*\[\]<>|#~$]|(?<![^\W_])_|_(?![^\W_]))")  # an underscore inside a word means nothing
+
+Record = dict[str, Any]
+
+
+def write_card(folder: Path, published: str | None = None, advance: Advance = lambda: None) -> None:
+    """Writes statistics.json, figures/, croissant.json and README.md into a dataset folder, each by one rename.
+
+    `published` is a date (YYYY-MM-DD) for the Croissant file. SetupError where validation.json is of another manifest.
+    """
+    manifest = read_manifest(folder)
+    validation = read_validation(folder)
+    statistics = measure(folder, advance)
+    recipe, schema = Recipe.model_validate(manifest["recipe"]), schema_of(folder, manifest)
+    statistics["validation_sha256"] = _digest(folder / "validation.json") if validation else None
+    text = render(folder, manifest, statistics, validation, head(manifest, statistics, schema))
+    write_json(folder / "statistics.json", statistics, sort_keys=False)
+    with replacing(folder / "figures") as partial:
+        write_figures(statistics, recipe, partial)
+    write_json(folder / "croissant.json", croissant(manifest, statistics, schema, published), sort_keys=False)
+    with replacing(folder / "README.md") as partial:
+        partial.write_text(text, encoding="utf-8")
+
+
+def _digest(path: Path) -> str:
+    return sha256(path.read_bytes()).hexdigest()
+
+
+def read_validation(folder: Path) -> Record | None:
+    """The result of `icr2 validate`, None where there is none; SetupError where it is not of this dataset."""
+    path = folder / "validation.json"
+    if not path.is_file():
+        return None
+    try:
+        validation = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise SetupError(f"{path} is not JSON ({error}); run: icr2 validate {folder}") from None
+    if not isinstance(validation, dict) or validation.get("format") != VALIDATION_FORMAT:
+        raise SetupError(f"{path} is not of the format {VALIDATION_FORMAT}; run: icr2 validate {folder}")
+    if not all(set(check) >= _CHECK for check in validation["checks"]):
+        raise SetupError(f"{path} has a check without {', '.join(sorted(_CHECK))}; run: icr2 validate {folder}")
+    if validation.get("manifest_sha256") != manifest_digest(folder):
+        raise SetupError(f"{path} is of another build than manifest.json; run: icr2 validate {folder}")
+    return validation
+
+
+def render(folder: Path, manifest: Record, statistics: Record, validation: Record | None, yaml_head: str) -> str:
+    """The card's text."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters.update(_FILTERS)
+    known = _facts(folder, manifest, statistics)
+    checks = validation["checks"] if validation else []
+    warned = sum(check["status"] == "failed" and check["severity"] == "warning" for check in checks)
+    card = environment.get_template("card.md.j2")
+    text = card.render(**known, validation=validation, warned=warned, head=yaml_head)
+    return re.sub(r"\n{3,}", "\n\n", text)
+
+
+def _facts(folder: Path, manifest: Record, statistics: Record) -> Record:
+    recipe, inputs = manifest["recipe"], manifest["inputs"]
+    shown = shown_splits(statistics)
+    by_licence: dict[str, list[str]] = {}
+    for place, given in inputs.items():
+        by_licence.setdefault(given.get("licence", ""), []).append(place)
+    return {
+        **{key: manifest[key] for key in ("name", "version", "language", "recipe", "recipe_digest", "inputs")},
+        "description": facts.description(manifest, statistics),
+        "dataset": statistics["dataset"],
+        "rules": statistics["rules"],
+        "manifest_sha256": statistics["manifest_sha256"],
+        "tokenizer": manifest["tokenizer"]["name"],
+        "configs": _configs(manifest, statistics, shown),
+        "icr2": any(parts_of(config).ratio is not None for config in manifest["configs"]),
+        "loft": any(parts_of(config).ratio is None for config in manifest["configs"]),
+        "splits": list(dict.fromkeys(split for splits in manifest["configs"].values() for split in splits)),
+        "shown": ["test" if "test" in splits else next(iter(splits)) for splits in manifest["configs"].values()],
+        "richest": richest(shown),
+        "tasks": [{"name": task, "about": facts.about(task)} for task in recipe["tasks"]],
+        "best": [name for name, task in recipe["tasks"].items() if task["gold"] == "best"],
+        "retrievers": facts.retrievers(manifest) if facts.has_confounders(statistics) else [],
+        "neural": [name for name, spec in recipe["retrievers"].items() if spec["kind"] in ("dense", "entity")],
+        "filtered": facts.filtered(manifest),
+        "left_out": facts.left_out(manifest),
+        "flags": facts.flags(statistics),
+        "limits": list(facts.limits(manifest, statistics)),
+        "licences": sorted(by_licence),
+        "by_licence": {licence: ", ".join(places) for licence, places in by_licence.items()},
+        "columns": _columns(schema_of(folder, manifest)),
+        "example": example(folder, manifest, statistics),
+        "citation": facts.CITATION,
+    }
+
+
+def _configs(manifest: Record, statistics: Record, shown: Mapping[str, Record]) -> list[Record]:
+    recipe = Recipe.model_validate(manifest["recipe"])
+    return [
+        {
+            "name": config,
+            "budget": budget_of(config, recipe),
+            "rows": {split: sum(f["rows"] for f in files) for split, files in manifest["configs"][config].items()},
+            "bytes": sum(split["bytes"] for split in statistics["configs"][config].values()),
+            "group": shown[config],
+            "roles": facts.role_means(shown[config]),
+        }
+        for config in in_order(manifest["configs"])
+    ]
+
+
+def _columns(schema: "pa.Schema") -> list[Record]:
+    """Name, type and meaning of every column; members of a list of structs stand below it."""
+    table = []
+    for field in schema:
+        table.append({"name": field.name, "type": _type(field.type), "about": COLUMNS.get(field.name, "")})
+        for member in getattr(field.type, "value_type", ()) if _type(field.type) == "list of structs" else ():
+            about = MEMBERS.get(member.name, "")
+            table.append({"name": f"{field.name}.{member.name}", "type": _type(member.type), "about": about})
+    return table
+
+
+def _type(type_: "pa.DataType") -> str:
+    import pyarrow as pa
+
+    if pa.types.is_list(type_):
+        return f"list of {_type(type_.value_type)}s"
+    return "struct" if pa.types.is_struct(type_) else str(type_).removeprefix("large_")
+
+
+def example(folder: Path, manifest: Record, statistics: Record) -> Record:
+    """A row of the shortest config, of the ratio nearest to one half: the first task's shortest query without flags."""
+    configs = in_order(manifest["configs"])
+    first = parts_of(configs[0])
+    same_length = [config for config in configs if parts_of(config)._replace(ratio=None) == first._replace(ratio=None)]
+    config = min(same_length, key=lambda name: abs((parts_of(name).ratio or 0) - 50))
+    splits = manifest["configs"][config]
+    split = "test" if "test" in splits else next(iter(splits))
+    task = next(iter(statistics["configs"][config][split]["tasks"]))
+    query = f'SELECT * FROM "{config}" WHERE split = ? AND task = ? ORDER BY len(flags), len(query), id LIMIT 1'
+    result = connect(folder).execute(query, [split, task])
+    names = [column[0] for column in result.description]
+    row = dict(zip(names, result.fetchall()[0], strict=True))
+    return {"config": config, "split": split, "row": row, "group": statistics["configs"][config][split]}
+
+
+def escaped(text: object) -> str:
+    """Text as Markdown that shows it as it is, on one line, also in a table."""
+    one_line = " ".join(str(text).replace("&", "&amp;").split())
+    return _MARKDOWN.sub(r"\\\1", one_line)
+
+
+def cut(text: str, most: int) -> str:
+    """Text of at most `most` characters and an ellipsis, cut between words where it has any."""
+    if len(text) <= most:
+        return text
+    kept = text[: most + 1].rsplit(maxsplit=1)[0]
+    return f"{kept[:most]} …"
+
+
+def size(number: int) -> str:
+    """Bytes in a readable unit, powers of ten."""
+    for unit, power in (("GB", 9), ("MB", 6), ("kB", 3)):
+        if number >= 10**power:
+            return f"{number / 10**power:.1f} {unit}"
+    return f"{number} B"
+
+
+def _licence(licence: str) -> str:
+    url = licence_url(licence)
+    return f"[{escaped(licence)}]({url})" if url != licence else escaped(licence)
+
+
+_FILTERS = {
+    "md": escaped,
+    "prose": lambda text: escaped(text).replace("\\`", "`"),  # of our own, with names in backticks
+    "cut": cut,
+    "size": size,
+    "comma": lambda number: f"{number:,}",
+    "whole": lambda number: f"{number:,.0f}",
+    "tenth": lambda number: f"{number:,.1f}",
+    "number": lambda number: f"{number:,.1f}".removesuffix(".0"),
+    "percent": lambda share: f"{share:.2%}",
+    "counts": lambda counts: ", ".join(f"{key}: {n:,}" for key, n in counts.items()),
+    "codes": lambda names: facts.joined([f"`{name}`" for name in names]),
+    "splits": lambda names: facts.joined([f"`{name}`" for name in dict.fromkeys(names)]),
+    "plural": lambda unit, n: unit if n == 1 else f"{unit}s",
+    "licence": _licence,
+}

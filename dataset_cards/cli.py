@@ -1,0 +1,33 @@
+"""`icr2 card`."""
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from builders.errors import SetupError
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command to an app."""
+    app.command()(card)
+
+
+def card(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A dataset folder, as `icr2 build` makes it.")],
+    published: Annotated[
+        str | None, typer.Option(metavar="YYYY-MM-DD", help="The date of publication, for the Croissant file.")
+    ] = None,
+) -> None:
+    """Write a dataset's statistics, figures, Croissant file and card from its manifest, files and validation."""
+    from builders.manifest import read_manifest
+    from dataset_cards.bar import late_bar
+    from dataset_cards.card import write_card
+
+    if published and not re.fullmatch(r"\d{4}-(0\d|1[0-2])-([0-2]\d|3[01])", published):
+        raise SetupError(f"--published {published} is no date; write it as 2026-11-30")
+    with late_bar("measuring configs", len(read_manifest(folder)["configs"]), Console(stderr=True)) as advance:
+        write_card(folder, published, advance)
+    Console(soft_wrap=True).print(f"the card is in {folder / 'README.md'}", highlight=False)

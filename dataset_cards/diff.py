@@ -1,0 +1,174 @@
+"""What differs between two datasets: configs, rows matched by id, and their fields."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from builders.errors import SetupError
+from builders.hub import from_hub
+from builders.manifest import read_manifest
+from builders.schema import INSTANCES
+
+if TYPE_CHECKING:
+    import duckdb
+
+IDS = 100  # of each kind at most in the result
+FIELDS = [name for name in INSTANCES.names if name != "id"]
+
+Files = list[dict[str, Any]]  # of one split, as in the manifest
+
+
+class Side(NamedTuple):
+    """One of the two datasets: its manifest, and where its files are or come from."""
+
+    spec: str
+    manifest: dict[str, Any]
+    folder: Path | None  # None: on the Hub
+
+    def paths(self, files: Files) -> list[str]:
+        """Local paths of some files; those of the Hub are fetched into its cache."""
+        wanted = [file["path"] for file in files]
+        folder = self.folder or _fetched(self.spec, wanted)
+        return [str(folder / path) for path in wanted]
+
+
+def compare(a: str, b: str) -> dict[str, Any]:
+    """What differs between two datasets, each a folder or `OWNER/NAME[@REVISION]` on the Hub.
+
+    Rows are matched by id within a config and split; files with the same sha256 in both manifests are neither fetched
+    nor read. SetupError where one is no dataset, or an id stands twice in a split.
+    """
+    left, right = _side(a), _side(b)
+    ours, theirs = left.manifest["configs"], right.manifest["configs"]
+    both = [config for config in ours if config in theirs]
+    differences = {
+        "version": _unequal(left.manifest, right.manifest).get("version"),
+        "recipe": _unequal(*({**_flat(side.manifest["recipe"]), "version": None} for side in (left, right))),
+        "configs_added": [config for config in theirs if config not in ours],
+        "configs_removed": [config for config in ours if config not in theirs],
+        "configs_changed": {config: splits for config in both if (splits := _splits(left, right, config))},
+    }
+    return {"equal": not any(differences.values()), **differences}
+
+
+def _unequal(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """The keys whose values differ, with both."""
+    return {key: [a.get(key), b.get(key)] for key in sorted(a.keys() | b.keys()) if a.get(key) != b.get(key)}
+
+
+def _side(spec: str) -> Side:
+    if Path(spec).is_dir():
+        return Side(spec, read_manifest(Path(spec)), Path(spec))
+    return Side(spec, read_manifest(_fetched(spec, ["manifest.json"])), None)
+
+
+def _fetched(spec: str, paths: list[str]) -> Path:
+    from huggingface_hub import snapshot_download
+
+    def get(repository: str, revision: str | None) -> str:
+        return snapshot_download(repository, repo_type="dataset", revision=revision, allow_patterns=paths)
+
+    return from_hub("the dataset", spec, "folder", get)
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested settings by dotted keys."""
+    flat: dict[str, Any] = {}
+    for key, value in values.items():
+        flat |= _flat(value, f"{prefix}{key}.") if isinstance(value, dict) and value else {f"{prefix}{key}": value}
+    return flat
+
+
+def _splits(a: Side, b: Side, config: str) -> dict[str, dict[str, Any]]:
+    """The differing splits of a config."""
+    ours, theirs = a.manifest["configs"][config], b.manifest["configs"][config]
+    found = {split: _rows(a, b, ours.get(split, []), theirs.get(split, [])) for split in {**ours, **theirs}}
+    return {split: rows for split, rows in found.items() if rows["added"] or rows["removed"] or rows["changed"]}
+
+
+def _rows(a: Side, b: Side, ours: Files, theirs: Files) -> dict[str, Any]:
+    common = {file["sha256"] for file in ours} & {file["sha256"] for file in theirs}
+    ours, theirs = ([file for file in files if file["sha256"] not in common] for files in (ours, theirs))
+    if not ours and not theirs:
+        return {"added": 0, "removed": 0, "changed": 0}
+    import duckdb
+
+    connection = duckdb.connect()
+    try:
+        _load(connection, "a", a.paths(ours))
+        _load(connection, "b", b.paths(theirs))
+        return _difference(connection)
+    except duckdb.Error as error:
+        raise SetupError(f"comparing {a.spec} with {b.spec}: DuckDB: {' '.join(str(error).split())}") from None
+
+
+def _load(connection: "duckdb.DuckDBPyConnection", name: str, paths: list[str]) -> None:
+    """A table of a split's ids, the hash of every field, and the pids: small, however long the contexts are."""
+    fields = ", ".join(f"hash({field}) AS {field}" for field in FIELDS)
+    if paths:
+        source = f"read_parquet([{', '.join(_literal(path) for path in paths)}])"
+    else:
+        connection.register(f"{name}_empty", INSTANCES.empty_table())
+        source = f"{name}_empty"
+    connection.execute(f"CREATE TABLE {name} AS SELECT id, [p.pid FOR p IN passages] AS pids, {fields} FROM {source}")
+    double = connection.execute(f"SELECT id FROM {name} GROUP BY id HAVING count(*) > 1 ORDER BY id LIMIT 1").fetchone()
+    if double:
+        raise SetupError(f"id {double[0]} stands twice in {', '.join(paths)}; rows cannot be matched: build it again")
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _difference(connection: "duckdb.DuckDBPyConnection") -> dict[str, Any]:
+    ids = {
+        "added": "SELECT id FROM b ANTI JOIN a USING (id)",
+        "removed": "SELECT id FROM a ANTI JOIN b USING (id)",
+        "changed": f"SELECT id FROM a JOIN b USING (id) WHERE {' OR '.join(f'a.{f} <> b.{f}' for f in FIELDS)}",
+    }
+    result: dict[str, Any] = {}
+    for kind, query in ids.items():
+        result[kind] = _one(connection, f"SELECT count(*) FROM ({query})")[0]
+    sums = ", ".join(f"count(*) FILTER (a.{field} <> b.{field})" for field in FIELDS)
+    counts = _one(connection, f"SELECT {sums} FROM a JOIN b USING (id)")
+    result["fields"] = {field: count for field, count in zip(FIELDS, counts, strict=True) if count}
+    pids = [_one(connection, _PIDS.format(*sides))[0] for sides in ("ba", "ab")]
+    result["passages_added"], result["passages_removed"] = pids
+    for kind, query in ids.items():
+        rows = connection.execute(f"{query} ORDER BY id LIMIT {IDS}").fetchall()
+        result[f"{kind}_ids"] = [row[0] for row in rows]
+    return result
+
+
+# passages of the first table's rows that the same rows of the second do not have
+_PIDS = """
+SELECT coalesce(sum(len(list_filter({0}.pids, lambda pid: NOT list_contains({1}.pids, pid)))), 0)
+FROM {0} JOIN {1} USING (id) WHERE {0}.passages <> {1}.passages
+"""
+
+
+def _one(connection: "duckdb.DuckDBPyConnection", query: str) -> tuple[Any, ...]:
+    return connection.execute(query).fetchall()[0]
+
+
+def lines_of(difference: dict[str, Any]) -> Iterator[str]:
+    """A difference as lines to read."""
+    if difference["equal"]:
+        yield "no difference"
+        return
+    if difference["version"]:
+        yield "version: {} -> {}".format(*difference["version"])
+    for key, values in difference["recipe"].items():
+        yield f"recipe {key}: {values[0]!r} -> {values[1]!r}"
+    for kind in ("added", "removed"):
+        yield from (f"config {config} {kind}" for config in difference[f"configs_{kind}"])
+    for config, splits in difference["configs_changed"].items():
+        for split, rows in splits.items():
+            yield f"{config} {split}: " + ", ".join(
+                f"{rows[kind]:,} {kind}" for kind in ("added", "removed", "changed")
+            )
+            fields = [f"{field} in {count:,}" for field, count in rows["fields"].items()]
+            if fields:
+                yield f"  changed fields: {', '.join(fields)}"
+            if "passages" in rows["fields"]:
+                yield f"  their passages: {rows['passages_added']:,} added, {rows['passages_removed']:,} removed"

@@ -1,0 +1,250 @@
+"""What a dataset's manifest and statistics say of it, in words: for its card and its Croissant file."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from builders.figure import ROLES
+from builders.prompts import prompt_kind
+from dataset_cards.names import in_order, parts_of
+
+Record = dict[str, Any]
+
+CITATION = """@misc{qiu2025icr2,
+  title = {Eliciting In-context Retrieval and Reasoning for Long-context Large Language Models},
+  author = {Qiu, Yifu and Embar, Varun and Zhang, Yizhe and Jaitly, Navdeep
+            and Cohen, Shay B. and Han, Benjamin},
+  year = {2025},
+  eprint = {2501.08248},
+  archivePrefix = {arXiv}
+}"""
+
+TASKS = {
+    "nq": "questions with a short answer, after [Natural Questions](https://aclanthology.org/Q19-1026)",
+    "hotpotqa": "questions that need two pages, after [HotpotQA](https://arxiv.org/abs/1809.09600)",
+    "fever": "claims to be judged, after [FEVER](https://arxiv.org/abs/1803.05355)",
+    "wow": "conversations to be continued, after [Wizard of Wikipedia](https://arxiv.org/abs/1811.01241)",
+    "musique": "questions of several hops, after [MuSiQue](https://arxiv.org/abs/2108.00573)",
+    "twowiki": "questions that need several pages, after [2WikiMultiHopQA](https://arxiv.org/abs/2011.01060)",
+}
+_KINDS = {"qa": "questions", "fact": "claims to be judged", "dialogue": "conversations to be continued"}
+
+FLAGS = {
+    "underfull": "the prompt fills less than 0.9 of its budget (0.75 in contexts below 2k, where a passage is a large "
+    "step)",
+    "short_pool": "a stream of candidates ran out before the budget did",
+    "answer_filter_not_applicable": "the answer is a label, yes or no, so passages were not searched for it",
+    "article_answer": "an answer is an article alone, and matches almost any text",
+    "unmatchable_answer": "an answer has no letter or digit, and matches no text",
+}
+
+_REASONS = {
+    "no_gold": "the record names no evidence",
+    "no_answer": "the record has no answer",
+    "empty_input": "the record has no query",
+    "empty_page": "the page has no text",
+    "missing_page": "a page of the evidence is not in the knowledge source",
+    "no_passage": "the evidence touches no passage",
+    "bad_pid": "the evidence names a paragraph that its page does not have",
+    "dup_input": "another record with the same query, normalised, was taken before",
+    "too_few": "the recipe asks for more than its files have",
+    "queries_without_hits": "a retriever found nothing for a query",
+}
+_NO_LOSS = {"read", "pages", "passages", "gold", "queries", "pooled", "groups", "rows", *FLAGS}
+
+
+def description(manifest: Mapping[str, Any], statistics: Mapping[str, Any]) -> str:
+    """A dataset in one sentence."""
+    queries = sum(statistics["dataset"]["queries"].values())
+    lengths = dict.fromkeys(parts_of(config).length for config in in_order(manifest["configs"]))
+    among = (
+        "confounders that retrievers found and random passages" if has_confounders(statistics) else "random passages"
+    )
+    return (
+        f"{queries:,} queries of {joined(list(manifest['recipe']['tasks']))}, each with its answers and with contexts "
+        f"of {joined(list(lengths))} tokens in which its gold passages stand among {among}: a benchmark of in-context "
+        "retrieval and reasoning."
+    )
+
+
+def has_confounders(statistics: Mapping[str, Any]) -> bool:
+    """Whether any context has a passage that a retriever found."""
+    return any(group["confounders"] for splits in statistics["configs"].values() for group in splits.values())
+
+
+def joined(words: Sequence[str]) -> str:
+    """Words as a list in a sentence: `a, b and c`."""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def about(task: str) -> str:
+    """What a task's queries are, in Markdown."""
+    return TASKS.get(task, _KINDS[prompt_kind(task)])
+
+
+def left_out(manifest: Mapping[str, Any]) -> list[Record]:
+    """What the builder counted as left out before and after the filter: stage, reason, number and what it means."""
+    return [
+        {"stage": stage, "reason": reason, "n": n, "means": _meaning(reason)}
+        for stage, counts in manifest["counts"].items()
+        if stage != "filter"
+        for reason, n in sorted(counts.items())
+        if n and reason not in _NO_LOSS and not reason.endswith("_questions")
+    ]
+
+
+def _meaning(reason: str) -> str:
+    if reason.startswith("gold_over_budget_loft_"):
+        return "a query whose gold alone fills more than 0.6 of the budget"
+    if reason.startswith("gold_over_budget_"):
+        return "a query whose gold alone passes the budget, counted once for each ratio"
+    return _REASONS.get(reason, "")
+
+
+def filtered(manifest: Mapping[str, Any]) -> list[Record]:
+    """How many candidates of either stream the filter kept and dropped, by reason; kept first."""
+    counts = manifest["counts"].get("filter", {})
+    by_reason: dict[str, Counter[str]] = {"kept": Counter()}
+    for key, n in sorted(counts.items()):
+        stream, _, reason = key.partition("_")
+        if stream in ("retrieved", "random"):
+            by_reason.setdefault(reason, Counter())[stream] += n
+    return [{"reason": reason, **{s: found[s] for s in ("retrieved", "random")}} for reason, found in by_reason.items()]
+
+
+def flags(statistics: Mapping[str, Any]) -> list[Record]:
+    """Every flag that a row has: rows, their share, the configs with the largest share, and what it means."""
+    found: dict[str, Counter[str]] = {}
+    rows: Counter[str] = Counter()
+    for config, splits in statistics["configs"].items():
+        for group in splits.values():
+            rows[config] += group["rows"]
+            for flag, n in group["flags"].items():
+                found.setdefault(flag, Counter())[config] += n
+    table = []
+    for flag, counts in sorted(found.items()):
+        shares = {config: counts[config] / n for config, n in rows.items()}
+        highest = max(shares.values())
+        most = [f"`{config}`" for config, share in shares.items() if share == highest]
+        table.append(
+            {
+                "flag": flag,
+                "rows": counts.total(),
+                "share": counts.total() / rows.total(),
+                "most": "every config" if len(most) == len(shares) else joined(most),
+                "highest": highest,
+                "means": FLAGS.get(flag, ""),
+            }
+        )
+    return table
+
+
+def retrievers(manifest: Mapping[str, Any]) -> list[Record]:
+    """Each retriever's name, kind, model with its digest, list length, and the libraries that its scores depend on."""
+    described = []
+    for name, made in manifest["retrievers"].items():
+        spec = manifest["recipe"]["retrievers"].get(name, {})
+        model = spec.get("model") or ""
+        described.append(
+            {
+                "name": name,
+                "kind": _RETRIEVER_KINDS.get(spec.get("kind", ""), "a finished run"),
+                "model": f"{model} ({made['model'][:12]})" if model and "model" in made else model,
+                "list": f"{spec['k']:,} {_UNITS.get(spec['kind'], 'passages')}" if spec else "",
+                "libraries": ", ".join(_named(key, value) for key, value in made.items() if key not in _NO_LIBRARY),
+                "run": made["run_sha256"][:12],
+            }
+        )
+    return described
+
+
+def _named(library: str, version: str) -> str:
+    return version if version.startswith(library) else f"{library} {version}"
+
+
+_NO_LIBRARY = {"run_sha256", "model", "query_model", "from"}
+_UNITS = {"tfidf": "pages", "entity": "pages"}
+_RETRIEVER_KINDS = {
+    "bm25": "BM25, by Lucene",
+    "bm25s": "BM25",
+    "dense": "dense, by exact search",
+    "tfidf": "TF-IDF of uni- and bigrams, weighted as DrQA does",
+    "entity": "entity linking: mentions, then a bi-encoder",
+}
+
+
+def absent_retrievers(manifest: Mapping[str, Any]) -> list[str]:
+    """Those of the paper's five retrievers (section 3.2) without a like in the recipe; none where it has runs."""
+    specs = list(manifest["recipe"]["retrievers"].values())
+    if not specs or manifest["recipe"]["runs"]:
+        return []
+
+    def has(*kinds: str, model: str = "") -> bool:
+        return any(spec["kind"] in kinds and model in (spec["model"] or "").lower() for spec in specs)
+
+    present = {
+        "BM25": has("bm25", "bm25s"),
+        "DPR": has("dense", model="dpr"),
+        "Contriever": has("dense", model="contriever"),
+        "DrQA": has("tfidf"),
+        "BLINK": has("entity", model="blink"),
+    }
+    return [name for name, there in present.items() if not there]
+
+
+def limits(manifest: Mapping[str, Any], statistics: Mapping[str, Any]) -> Iterator[str]:
+    """What a user of the dataset must know and its numbers show, one sentence or two each, in Markdown."""
+    if has_confounders(statistics) and (absent := absent_retrievers(manifest)):
+        named = joined([f"`{name}`" for name in manifest["retrievers"]])
+        yield (
+            f"Of the paper's five retrievers (BM25, DPR, Contriever, DrQA, BLINK), {joined(absent)} "
+            f"{'was' if len(absent) == 1 else 'were'} not used. The confounders come from {named}, so they are not "
+            "those of the paper's own dataset."
+        )
+    unfiltered = [
+        task for task in manifest["recipe"]["tasks"] if _share(statistics, task, "answer_filter_not_applicable") == 1
+    ]
+    if unfiltered:
+        named = joined([f"`{task}`" for task in unfiltered])
+        yield (
+            f"No answer of {named} is text that a passage could be searched for, so its confounders are kept from "
+            "overlapping the evidence, and from nothing else: one of them may support the answer by itself."
+        )
+    corpus, used = manifest["counts"].get("chunk", {}).get("passages"), statistics["dataset"]["distinct_passages"]
+    if corpus:
+        yield f"{used:,} of the knowledge source's {corpus:,} passages stand in a context, so queries share passages."
+    for (split, n, asked), configs in _short_splits(manifest, statistics).items():
+        where = "every config" if len(configs) == len(manifest["configs"]) else joined([f"`{c}`" for c in configs])
+        yield f"The split `{split}` of {where} has {n:,} rows, and the recipe asks for {asked:,}."
+
+
+def _share(statistics: Mapping[str, Any], task: str, flag: str) -> float:
+    groups = [
+        split["tasks"][task]
+        for splits in statistics["configs"].values()
+        for split in splits.values()
+        if task in split["tasks"]
+    ]
+    rows = sum(group["rows"] for group in groups)
+    return sum(group["flags"].get(flag, 0) for group in groups) / rows if rows else 0.0
+
+
+def _short_splits(manifest: Mapping[str, Any], statistics: Mapping[str, Any]) -> dict[tuple[str, int, int], list[str]]:
+    """Configs by (split, rows, rows that the recipe asks for) where they have fewer."""
+    recipe = manifest["recipe"]
+    asked: Counter[str] = Counter()
+    for task in recipe["tasks"].values():
+        for split, take in task["take"].items():
+            asked[split] += min(take["n"], recipe["limit"] or take["n"])
+    short: dict[tuple[str, int, int], list[str]] = {}
+    for config in in_order(statistics["configs"]):
+        for split, group in statistics["configs"][config].items():
+            if group["rows"] < asked[split]:
+                short.setdefault((split, group["rows"], asked[split]), []).append(config)
+    return short
+
+
+def role_means(group: Mapping[str, Any]) -> str:
+    """Mean passages by role, as `1.25 / 4.0 / 2.1` in the order gold, confounder, random."""
+    others = [group["roles"][role] * group["passages"]["mean"] for role in ROLES[1:]]
+    return " / ".join([f"{group['gold']['mean']:.2f}", *(f"{mean:.1f}" for mean in others)])

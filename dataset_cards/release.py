@@ -1,0 +1,185 @@
+"""What a dataset folder would publish, checked before anything is sent."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+from rich.console import Console
+from rich.progress import track
+
+from builders.errors import SetupError
+from builders.manifest import read_manifest
+from dataset_cards.front_matter import split_card
+
+VERSION = re.compile(r"\d+\.\d+\.\d+")
+NAME = re.compile(r"[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*", re.ASCII)  # what datasets takes as the name of a split
+BESIDE = ("validation.json", "statistics.json", "manifest.json")
+OPTIONAL = ("croissant.json",)
+
+
+class Content(NamedTuple):
+    """The bytes of one file to publish: a path, or the bytes themselves."""
+
+    source: Path | bytes
+    size: int
+    sha256: str
+
+    def blob_id(self) -> str:
+        """The git object id, by which the Hub knows a small file."""
+        data = self.source if isinstance(self.source, bytes) else self.source.read_bytes()
+        return hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
+
+
+class Release(NamedTuple):
+    """A checked dataset: what it is, its files by their path in the repository, and its card."""
+
+    name: str
+    version: str
+    configs: dict[str, dict[str, list[str]]]  # config -> split -> paths
+    files: dict[str, Content]  # without README.md
+    card: str
+
+    @property
+    def tag(self) -> str:
+        """The name of this version on the Hub."""
+        return f"v{self.version}"
+
+
+def content_of(data: bytes) -> Content:
+    """Bytes as the content of a file."""
+    return Content(data, len(data), hashlib.sha256(data).hexdigest())
+
+
+def checked_release(folder: Path, version: str | None, console: Console) -> Release:
+    """The release that a folder holds, every file hashed again.
+
+    SetupError where a part is missing, was changed after validation, does not belong to the manifest, or would not
+    load from the Hub; or where `version` is not the manifest's.
+    """
+    manifest = read_manifest(folder)
+    _check_version(manifest, version)
+    digest = hashlib.sha256((folder / "manifest.json").read_bytes()).hexdigest()
+    _check_validation(folder, digest)
+    _check_statistics(folder, digest)
+    configs = {
+        config: {split: [file["path"] for file in files] for split, files in splits.items()}
+        for config, splits in manifest["configs"].items()
+    }
+    _check_names(configs)
+    try:
+        card = (folder / "README.md").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise SetupError(f"{folder}/README.md is missing; run: icr2 card {folder}") from None
+    _check_card(folder, card, configs)
+    files = dict(_hashed(folder, manifest, console))
+    files |= {path: content_of((folder / path).read_bytes()) for path in _beside(folder)}
+    return Release(manifest["name"], manifest["version"], configs, files, card)
+
+
+def _check_version(manifest: dict[str, Any], version: str | None) -> None:
+    own = manifest.get("version")
+    if not isinstance(own, str) or not VERSION.fullmatch(own):
+        raise SetupError(f"the manifest's version is {own!r}; set one such as 1.0.0 in the recipe and build again")
+    if version is not None and version.removeprefix("v") != own:
+        raise SetupError(f"--version {version}: the dataset is {own}; the version is set in the recipe, build it again")
+
+
+def _check_validation(folder: Path, digest: str) -> None:
+    again = f"icr2 validate {folder}"
+    validation = _read_json(folder / "validation.json", again)
+    if validation.get("manifest_sha256") != digest:
+        raise SetupError(f"{folder}/validation.json is of another manifest; run: {again}")
+    if validation.get("passed") is not True:
+        checks = [check for check in validation.get("checks", []) if check.get("severity") == "error"]
+        failed = [check["name"] for check in checks if check.get("status") == "failed"]
+        raise SetupError(
+            f"{folder} did not validate ({', '.join(failed) or 'no check'} failed); mend it and run: {again}"
+        )
+    if validation.get("complete") is not True:
+        raise SetupError(f"{folder}/validation.json leaves out checks or configs; run without them: {again}")
+
+
+def _check_statistics(folder: Path, digest: str) -> None:
+    """Refuses statistics, and so a card beside them, that are of another manifest or show another validation."""
+    again = f"icr2 card {folder}"
+    statistics = _read_json(folder / "statistics.json", again)
+    if statistics.get("manifest_sha256") != digest:
+        raise SetupError(f"{folder}/statistics.json is of another manifest; run: {again}")
+    validation = hashlib.sha256((folder / "validation.json").read_bytes()).hexdigest()
+    if statistics.get("validation_sha256") != validation:
+        raise SetupError(f"{folder}/README.md shows another validation than validation.json; run: {again}")
+
+
+def _read_json(path: Path, again: str) -> dict[str, Any]:
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise SetupError(f"{path} is missing; run: {again}") from None
+    except ValueError as error:
+        raise SetupError(f"{path} is not JSON ({error}); run: {again}") from None
+    if not isinstance(value, dict):
+        raise SetupError(f"{path} is not an object; run: {again}")
+    return value
+
+
+def _check_names(configs: dict[str, dict[str, list[str]]]) -> None:
+    for name in [*configs, *(split for splits in configs.values() for split in splits)]:
+        if not NAME.fullmatch(name):
+            raise SetupError(
+                f"{name!r} is no name of a config or split on the Hub; use letters, digits, _ and . inside"
+            )
+
+
+def _check_card(folder: Path, card: str, configs: dict[str, dict[str, list[str]]]) -> None:
+    """Refuses a card whose YAML does not list each config once with the manifest's files by their paths."""
+    again = f"run: icr2 card {folder}"
+    try:
+        listed = split_card(card)[0].get("configs") or []
+    except yaml.YAMLError as error:
+        raise SetupError(
+            f"{folder}/README.md: its YAML does not parse ({' '.join(str(error).split())}); {again}"
+        ) from None
+    found: dict[str, dict[str, list[str]]] = {}
+    for config in listed:
+        name = config.get("config_name")
+        if name in found:
+            raise SetupError(f"{folder}/README.md lists config {name} twice, and only the last would load; {again}")
+        if "data_dir" in config:
+            raise SetupError(f"{folder}/README.md gives config {name} a data_dir, which the Hub ignores; {again}")
+        found[name] = _listed_files(config)
+    if found != configs:
+        wrong = sorted(name for name in found.keys() | configs if found.get(name) != configs.get(name))
+        raise SetupError(
+            f"{folder}/README.md does not list the manifest's files for {', '.join(map(str, wrong))}; {again}"
+        )
+
+
+def _listed_files(config: dict[str, Any]) -> dict[str, list[str]]:
+    entries = config.get("data_files")
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        return {}
+    paths = {entry.get("split"): entry.get("path") for entry in entries}
+    return {str(split): [path] if isinstance(path, str) else path for split, path in paths.items()}
+
+
+def _hashed(folder: Path, manifest: dict[str, Any], console: Console) -> Iterator[tuple[str, Content]]:
+    files = [file for splits in manifest["configs"].values() for files in splits.values() for file in files]
+    for file in track(files, "checking files", console=console, transient=True):
+        path = folder / file["path"]
+        if not path.is_file():
+            raise SetupError(f"{path} is missing, and the manifest lists it; build the dataset again")
+        with path.open("rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        if digest != file["sha256"]:
+            raise SetupError(f"{path} was changed after the build (its sha256 is not the manifest's); build it again")
+        yield file["path"], Content(path, path.stat().st_size, digest)
+
+
+def _beside(folder: Path) -> list[str]:
+    optional = [name for name in OPTIONAL if (folder / name).is_file()]
+    figures = sorted(path.relative_to(folder).as_posix() for path in (folder / "figures").glob("*.png"))
+    return [*BESIDE, *optional, *figures]
