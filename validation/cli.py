@@ -32,7 +32,7 @@ def validate(
     console = Console(width=max(120, shutil.get_terminal_size().columns))
     if list_checks:
         for check in CHECKS.values():
-            console.print(f"{check.name} ({check.severity}): {check.says}", highlight=False, markup=False)
+            typer.echo(f"{check.name} ({check.severity}): {check.says}")
         return
     if fail_on not in ("error", "warning"):
         raise SetupError(f"--fail-on is error or warning, not {fail_on!r}")

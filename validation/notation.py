@@ -11,7 +11,7 @@ _DATES = (
     re.compile(r"(?P<year>\d{4}) (?P<month>\d{1,2}) (?P<day>\d{1,2})"),
 )
 _GROUPED = re.compile(r"\d{1,3}(?: \d{3})+")
-_LONG = re.compile(r"\d{4,}")
+_LONG = re.compile(r"\b(?:\d{5,}|[3-9]\d{3})\b")  # four digits from 1 or 2 are a year, which has no separator
 
 
 def other_notations(plain: str) -> set[str]:
@@ -50,5 +50,4 @@ def _ordinal(day: int) -> str:
 def _numbers(plain: str) -> set[str]:
     joined = _GROUPED.sub(lambda match: match[0].replace(" ", ""), plain)
     grouped = _LONG.sub(lambda match: f"{int(match[0]):,}".replace(",", " "), plain)
-    # a year is written without a separator, and "1 999" is no year
-    return {joined} | ({grouped} if not re.fullmatch(r"[12]\d{3}", plain) else set())
+    return {joined, grouped}
