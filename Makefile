@@ -15,9 +15,12 @@ METHODS := --method closed_book --method vanilla_rag --method oracle_rag
 
 demo: .venv/ready  ## build a real dataset and run a small model on it, without a network
 	$(BIN)/icr2 build demo --out $(DEMO)
+	$(BIN)/icr2 validate $(DEMO) --html $(DEMO).validation --fail-on warning
+	$(BIN)/icr2 card $(DEMO)
 	$(BIN)/icr2 eval $(DEMO) $(CONFIGS) $(METHODS) --model smollm2 --limit 3 --out runs/demo
 	@echo
-	@echo 'The dataset is in $(DEMO)/. Copy one of these:'
+	@echo 'The dataset is in $(DEMO)/, its card in $(DEMO)/README.md, what was checked in $(DEMO).validation/index.html.'
+	@echo 'Copy one of these:'
 	@echo '  datasets   $(BIN)/python -c "from datasets import load_dataset; print(load_dataset('"'$(DEMO)', '32k_p75'"'))"'
 	@echo '  DuckDB     $(BIN)/icr2 sql $(DEMO) '"'"'SELECT task, avg(n_tokens) FROM "32k_p75" GROUP BY task'"'"
 	@echo '  lm-eval    task files are to come; until then: $(BIN)/icr2 eval $(DEMO) --help'
@@ -35,4 +38,4 @@ bench: .venv/ready  ## ours beside a peer, in one run; prints ratios
 	$(BIN)/python -m benchmarks
 
 clean:  ## remove what can be made again
-	rm -rf .venv icr2 icr2.work runs
+	rm -rf .venv icr2 icr2.work icr2.validation runs

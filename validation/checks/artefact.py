@@ -55,13 +55,14 @@ def _surface(m: Measures) -> str:
 
 def _seen(m: Measures, config: str, split: str) -> dict[str, np.ndarray]:
     """Features of a split's gold and of some other passages of the same instances, by their group."""
+    chance = "hash(\"row\" || ' ' || \"position\")"  # others in each row of a shared context
     rows = m.sql(
         f"""SELECT is_gold, "row", "position" / greatest(n_passages, 1), s.* EXCLUDE (text)
         FROM (SELECT * FROM placements JOIN (
                 SELECT "row", n_passages FROM instances WHERE config = ? AND split = ?
                 ORDER BY hash(id), "row" LIMIT {ROWS}) USING ("row")
               QUALIFY is_gold
-                   OR row_number() OVER (PARTITION BY "row", is_gold ORDER BY hash(pid), "position") <= {OTHERS})
+                   OR row_number() OVER (PARTITION BY "row", is_gold ORDER BY {chance}) <= {OTHERS})
         JOIN {_surface(m)} s USING (text) ORDER BY "row", "position" """,
         [config, split],
     )
