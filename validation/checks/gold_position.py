@@ -28,7 +28,8 @@ def _find(m: Measures) -> str:
         if sum(counts) >= LEAST:
             statistic = sum((o - e) ** 2 / e for o, e in zip(counts, expected[group], strict=True))
             tests[group] = float(chi2.sf(statistic, BINS - 1))
-    m.figures["gold_position"] = {"splits tested": len(tests), "least p-value": min(tests.values(), default=None)}
+    least = min(tests.values(), default=1.0)
+    m.figures["gold_position"] = {"splits tested": len(tests), "least p-value": float(f"{least:.3g}")}
     found = [
         (*group, None, None, f"gold by fifths of the context: {[int(n) for n in observed[group]]}, p = {p:.1e}")
         for group, p in tests.items()
