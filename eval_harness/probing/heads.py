@@ -1,0 +1,135 @@
+"""Which heads retrieve: hit rates (paper, formula 3), the best of them (formula 4) and what they choose (formula 5)."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from builders.errors import SetupError
+from eval_harness.results import write_json
+
+if TYPE_CHECKING:
+    import torch
+
+FORMAT = "icr2-heads/1"
+
+
+class Head(NamedTuple):
+    """A query head: its layer in the model and its number in the layer, both from 0."""
+
+    layer: int
+    head: int
+
+
+class Setting(NamedTuple):
+    """How many heads choose, and how many passages each of them."""
+
+    q: int
+    m: int
+
+
+# C.2.1 of the paper, by the way a model was tuned, the benchmark and the task.
+PRESETS: dict[tuple[str, str, str], Setting] = {
+    ("da", "icr2", "nq"): Setting(4, 1),
+    ("da", "icr2", "hotpotqa"): Setting(8, 1),
+    ("da", "icr2", "fever"): Setting(4, 4),
+    ("da", "icr2", "wow"): Setting(4, 4),
+    ("da", "loft", "nq"): Setting(4, 4),
+    ("da", "loft", "hotpotqa"): Setting(4, 4),
+    ("da", "loft", "wow"): Setting(8, 2),
+    ("rta", "icr2", "nq"): Setting(2, 1),
+    ("rta", "icr2", "hotpotqa"): Setting(2, 1),
+    ("rta", "icr2", "fever"): Setting(2, 8),
+    ("rta", "icr2", "wow"): Setting(4, 8),
+    ("rta", "loft", "nq"): Setting(8, 4),
+    ("rta", "loft", "hotpotqa"): Setting(4, 2),
+    ("rta", "loft", "wow"): Setting(8, 2),
+}
+
+
+class Heads(NamedTuple):
+    """What a probe found: `hit_rates[M]` is [layer][head], over `n` instances; `layers` names the rows.
+
+    `made_from` is everything that the numbers depend on: model, revision, dataset, config, split, position, pooling.
+    """
+
+    layers: list[int]
+    hit_rates: dict[int, list[list[float]]]
+    n: int
+    made_from: dict[str, Any]
+
+    def best(self, q: int, m: int, max_layer: int | None = None) -> list[Head]:
+        """The `q` heads of the highest hit rates at `m`, up to a layer; the lower layer and head first among equals."""
+        if m not in self.hit_rates:
+            raise SetupError(f"the heads were probed for M = {_listed(self.hit_rates)}, not {m}; probe with --M {m}")
+        found = [
+            (rate, Head(layer, head))
+            for layer, rates in zip(self.layers, self.hit_rates[m], strict=True)
+            for head, rate in enumerate(rates)
+            if max_layer is None or layer <= max_layer
+        ]
+        if len(found) < q:
+            raise SetupError(f"Q = {q} heads are asked for; {len(found)} were probed in the layers allowed")
+        return [head for _, head in sorted(found, key=lambda pair: (-pair[0], pair[1]))[:q]]
+
+    def rate(self, head: Head, m: int) -> float:
+        """The hit rate of a head."""
+        return self.hit_rates[m][self.layers.index(head.layer)][head.head]
+
+
+def top(scores: "torch.Tensor", m: int) -> "torch.Tensor":
+    """Which passages are among the `m` of the highest scores: true or false, of the shape of `scores` [..., passages].
+
+    The earlier of equal passages comes first. One that is not visible (NaN) is never among them.
+    """
+    import torch
+
+    ranked = scores.nan_to_num(float("-inf")).argsort(dim=-1, descending=True, stable=True)[..., :m]
+    chosen = torch.zeros_like(scores, dtype=torch.bool).scatter_(-1, ranked, True)
+    return chosen & ~scores.isnan()
+
+
+def hits(scores: "torch.Tensor", gold: Sequence[int], m: int) -> "torch.Tensor":
+    """The share of the gold passages that each head has among its top `m`, for scores [layers, heads, passages]."""
+    return top(scores, m)[..., list(gold)].float().mean(dim=-1)
+
+
+def union(scores: "torch.Tensor", rows: Sequence[int], heads: Sequence[Head], m: int) -> list[int]:
+    """The passages that any of the heads has among its top `m`, in context order; `rows` are the layers of `scores`."""
+    places = {layer: at for at, layer in enumerate(rows)}
+    chosen = top(scores, m)
+    found = {int(at) for layer, head in heads for at in chosen[places[layer], head].nonzero().flatten()}
+    return sorted(found)
+
+
+def write_heads(heads: Heads, path: Path) -> None:
+    """Writes heads.json."""
+    rates = {str(m): rates for m, rates in heads.hit_rates.items()}
+    content = {"layers": heads.layers, "hit_rates": rates, "n": heads.n, "made_from": heads.made_from}
+    write_json(path, {"format": FORMAT, **content})
+
+
+def read_heads(path: Path, model: Mapping[str, Any]) -> Heads:
+    """The heads in a file; SetupError where it is none, or was made with another model or revision than `model`."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if content["format"] != FORMAT:
+            raise ValueError(f"its format is {content['format']!r}")
+        rates = {int(m): rates for m, rates in content["hit_rates"].items()}
+        heads = Heads(list(content["layers"]), rates, int(content["n"]), dict(content["made_from"]))
+    except FileNotFoundError:
+        raise SetupError(f"{path} is not there; make it with: icr2 probe DIR --out {path}") from None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise SetupError(f"{path} holds no heads of the format {FORMAT} ({error}); make it with: icr2 probe") from None
+    own = heads.made_from.get("model", {})
+    differing = [key for key in ("name", "revision", "chat_template_sha256") if own.get(key) != model.get(key)]
+    if differing:
+        key = differing[0]
+        raise SetupError(
+            f"{path} was made with another model ({key} {own.get(key)!r}, not {model.get(key)!r}); run icr2 probe again"
+        )
+    return heads
+
+
+def _listed(numbers: Mapping[int, Any]) -> str:
+    return ", ".join(map(str, sorted(numbers)))

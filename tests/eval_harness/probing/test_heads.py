@@ -1,0 +1,99 @@
+"""Hit rates, the best heads and what they choose, against a slow reference and by hand."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from builders.errors import SetupError
+from eval_harness.probing.heads import Head, Heads, hits, read_heads, top, union, write_heads
+
+NAN = float("nan")
+MODEL = {"name": "tiny", "revision": "sha256:1", "chat_template_sha256": None}
+
+
+def heads(**rates: list[list[float]]) -> Heads:
+    return Heads([1, 3], {int(m[1:]): found for m, found in rates.items()}, 10, {"model": MODEL, "position": "last"})
+
+
+def slow_hit_rate(scores: list[float], gold: list[int], m: int) -> float:
+    """Formula 3 for one head and instance: sort by score, take M, count gold among them."""
+    order = sorted(range(len(scores)), key=lambda at: (-scores[at], at))
+    return len(set(order[:m]) & set(gold)) / len(gold)
+
+
+@given(
+    st.integers(1, 9).flatmap(
+        lambda n: st.tuples(
+            st.lists(st.lists(st.sampled_from([0.0, 0.1, 0.2, 0.3]), min_size=n, max_size=n), min_size=4, max_size=4),
+            st.sets(st.integers(0, n - 1), min_size=1),
+            st.integers(1, 10),
+        )
+    )
+)
+@settings(deadline=None)
+def test_hits_are_those_of_the_formula(drawn: tuple[list[list[float]], set[int], int]) -> None:
+    scores, gold, m = drawn
+    found = hits(torch.tensor(scores).reshape(2, 2, -1), sorted(gold), m)
+    wanted = [slow_hit_rate(head, sorted(gold), m) for head in scores]
+    torch.testing.assert_close(found.flatten(), torch.tensor(wanted))
+
+
+def test_what_is_not_visible_is_not_chosen() -> None:
+    assert top(torch.tensor([NAN, 0.0, NAN]), 2).tolist() == [False, True, False]
+    assert hits(torch.tensor([[[NAN, 0.2]]]), [0], 2).tolist() == [[0.0]]
+
+
+def test_of_equal_passages_the_earlier_is_chosen() -> None:
+    assert top(torch.tensor([0.5, 0.5, 0.5]), 2).tolist() == [True, True, False]
+
+
+def test_the_best_heads_by_hand() -> None:
+    found = heads(m1=[[0.1, 0.9], [0.9, 0.5]])
+    assert found.best(3, 1) == [Head(1, 1), Head(3, 0), Head(3, 1)]
+    assert found.best(1, 1, max_layer=1) == [Head(1, 1)]
+    assert found.rate(Head(3, 1), 1) == 0.5
+
+
+def test_rates_are_read_by_layer_then_head() -> None:
+    """Two layers of three heads: the other way round there is no such entry."""
+    found = Heads([0, 5], {1: [[0.0, 0.1, 0.2], [0.3, 0.4, 0.9]]}, 1, {})
+    assert found.best(1, 1) == [Head(5, 2)]
+
+
+def test_a_question_of_heads_that_are_not_there() -> None:
+    found = heads(m1=[[0.1, 0.9], [0.9, 0.5]])
+    with pytest.raises(SetupError, match="probe with --M 4"):
+        found.best(1, 4)
+    with pytest.raises(SetupError, match="Q = 5"):
+        found.best(5, 1)
+
+
+def test_the_union_stands_in_context_order() -> None:
+    scores = torch.tensor([[[0.1, 0.2, 0.3, 0.0], [0.0, 0.0, 0.0, 1.0]], [[0.9, 0.0, 0.1, 0.0], [0.0, 0.0, 0.5, 0.4]]])
+    assert union(scores, [1, 3], [Head(3, 0), Head(1, 0)], 1) == [0, 2]
+    assert union(scores, [1, 3], [Head(1, 1), Head(3, 1)], 2) == [0, 2, 3]
+
+
+def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
+    found = heads(m1=[[0.1, 0.9], [0.9, 0.5]], m2=[[0.2, 1.0], [1.0, 0.5]])
+    write_heads(found, tmp_path / "heads.json")
+    assert read_heads(tmp_path / "heads.json", {**MODEL, "device": "cpu"}) == found
+
+
+@pytest.mark.parametrize("other", [{"name": "big"}, {"revision": "sha256:2"}, {"chat_template_sha256": "5"}])
+def test_heads_of_another_model_are_refused(tmp_path: Path, other: dict) -> None:
+    write_heads(heads(m1=[[0.1], [0.9]]), tmp_path / "heads.json")
+    with pytest.raises(SetupError, match="another model"):
+        read_heads(tmp_path / "heads.json", {**MODEL, **other})
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"format": "icr2-heads/9"}'])
+def test_what_is_no_file_of_heads_is_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / "heads.json").write_text(content)
+    with pytest.raises(SetupError, match="holds no heads"):
+        read_heads(tmp_path / "heads.json", MODEL)
+    with pytest.raises(SetupError, match="is not there"):
+        read_heads(tmp_path / "nothing.json", MODEL)
