@@ -1,6 +1,7 @@
-"""Answers read from raw outputs; what cannot be read is None, never an empty string."""
+"""Answers and citations read from raw outputs; an answer that cannot be read is None, never an empty string."""
 
 import re
+from itertools import takewhile
 from typing import NamedTuple
 
 from builders.prompts import FACT_LABELS, prompt_kind
@@ -11,25 +12,46 @@ _LABEL_WORDS = {word: label for label, asked in FACT_LABELS.items() for word in 
 _LABEL = re.compile(rf"(?P<negated>(?:\bnot|n['’]t)\s+)?\b(?P<word>{'|'.join(_LABEL_WORDS)})\b", re.IGNORECASE)
 _OTHER_LABEL = dict(zip(FACT_LABELS, reversed(FACT_LABELS), strict=True))
 
+_EVIDENCE_CUE = re.compile(
+    r"^[\s*#]*(?:evidence|citations?|sources?|(?:(?:evidence|passage|context)\s+)?ids?)[\s*]*:[\s*]*",
+    re.IGNORECASE | re.MULTILINE,
+)
+_CITATION = re.compile(r"\s*\[\s*(?:IDs?:?\s*)?[0-9]+(?:[\s,;]+[0-9]+)*\s*\]", re.IGNORECASE)
+_NUMBER = re.compile(r"[0-9]+")
+_LISTING = re.compile(r"(?:\W|[0-9]|ids?|passages?|and)+", re.IGNORECASE)  # a line with nothing but numbers
+_NEXT_QUESTION = re.compile(r"^[\s*#]*(?:question|claim|conversation)[\s*]*:", re.IGNORECASE | re.MULTILINE)
+_BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
+
 
 class Parsed(NamedTuple):
-    """An answer, how many answers the output gave, and whether the output broke off before any."""
+    """An answer, how many answers the output gave, and whether the output broke off before any.
+
+    `evidence`: the numbers of the cited passages as written, in order and without repeats; None where none were
+    asked for.
+    """
 
     answer: str | None
     n_answers: int = 1
     truncated: bool = False
+    evidence: tuple[str, ...] | None = None
 
 
-def parse(task: str, output: str) -> Parsed:
-    """The answer in an output: a KILT label for a fact task, else the text of the first answer."""
+def parse(task: str, output: str, cites: bool = False) -> Parsed:
+    """The answer in an output: a KILT label for a fact task, else the text of the first answer.
+
+    With `cites`, for prompts that ask for evidence, the cited numbers are read too and taken out of the answer.
+    """
     text = _without_reasoning(output)
     if text is None:
-        return Parsed(None, 0, truncated=True)
+        return Parsed(None, 0, truncated=True, evidence=() if cites else None)
+    evidence = None
+    if cites:
+        text, evidence = _without_citations(text)
     if prompt_kind(task) == "fact":
         label = _label(text)
-        return Parsed(label, int(label is not None))
+        return Parsed(label, int(label is not None), evidence=evidence)
     answers = _answers(text)
-    return Parsed(answers[0], len(answers)) if answers else Parsed(None, 0)
+    return Parsed(answers[0] if answers else None, len(answers), evidence=evidence)
 
 
 def _label(text: str) -> str | None:
@@ -52,3 +74,29 @@ def _answers(text: str) -> list[str]:
     before, *after = _CUE.split(text)
     stretches = after if after and not before.strip() else [text]
     return [stretch.strip() for stretch in stretches if stretch.strip()]
+
+
+def _without_citations(text: str) -> tuple[str, tuple[str, ...]]:
+    """The part of a text that answers, and the numbers cited: in brackets, or listed after a cue such as `IDs:`."""
+    cue = _EVIDENCE_CUE.search(text)
+    answering, citing = _around_cue(text, cue) if cue else _around_answer(text)
+    numbers = _NUMBER.findall("".join(_CITATION.findall(citing)))
+    if cue and not numbers:
+        first, *others = citing.splitlines() or [""]
+        numbers = _NUMBER.findall("\n".join([first, *takewhile(_LISTING.fullmatch, others)]))
+    return _CITATION.sub("", answering).strip(), tuple(dict.fromkeys(numbers))
+
+
+def _around_cue(text: str, cue: re.Match[str]) -> tuple[str, str]:
+    """What answers, before the cue or after its paragraph, and the paragraph, which ends where an answer begins."""
+    endings = (_BLANK_LINE, _CUE, _NEXT_QUESTION)
+    end = min((found.start() for ending in endings if (found := ending.search(text, cue.end()))), default=len(text))
+    before, after = text[: cue.start()].strip(), _EVIDENCE_CUE.split(text[end:])[0].strip()
+    answer_follows = _CUE.match(after) and not _CUE.search(before)
+    return (after if answer_follows or not before else before), text[cue.end() : end]
+
+
+def _around_answer(text: str) -> tuple[str, str]:
+    """The answer and the passages before it where the text begins with a citation, else the whole text twice."""
+    answer = _CUE.search(text) if _CITATION.match(text) else None
+    return (text[answer.start() :], text[: answer.start()]) if answer else (text, text)

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 from builders.prompts import FACT_LABELS
 
+METRICS = ("label_accuracy", "label_accuracy_kilt")
+
 
 def usable(answers: Sequence[str]) -> list[str]:
     """The answers that are labels the prompt asks for, in KILT's spelling."""
@@ -11,5 +13,11 @@ def usable(answers: Sequence[str]) -> list[str]:
 
 
 def score(prediction: str, answers: Sequence[str]) -> dict[str, float]:
-    """`label_accuracy`: 1 where the predicted label is one of the answers."""
-    return {"label_accuracy": float(prediction in answers)}
+    """`label_accuracy`: 1 where the predicted label is one of the answers; `label_accuracy_kilt`: letter for letter.
+
+    KILT's code counts `supports` as wrong. Labels read from an output are in KILT's spelling, so that both agree.
+    """
+    return {
+        "label_accuracy": float(prediction.strip().upper() in answers),
+        "label_accuracy_kilt": float(prediction in answers),
+    }

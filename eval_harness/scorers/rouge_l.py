@@ -8,6 +8,8 @@ from typing import Any
 
 from builders.text import fold
 
+METRICS = ("rouge_l", "rouge_l_strict")
+
 _ACCENT = re.compile("[\u0300-\u036f]")
 
 

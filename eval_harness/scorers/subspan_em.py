@@ -1,14 +1,11 @@
 """Subspan exact match: does an answer stand in the prediction?"""
 
-import re
-import string
-import unicodedata
 from collections.abc import Sequence
 
 from builders.text import contains, normalise
+from eval_harness.scorers.published import loft_form
 
-_NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
-_ARTICLE = re.compile(r"\b(?:a|an|the)\b")
+METRICS = ("subspan_em", "subspan_em_strict")
 
 
 def usable(answers: Sequence[str]) -> list[str]:
@@ -21,14 +18,8 @@ def score(prediction: str, answers: Sequence[str]) -> dict[str, float]:
 
     The published one counts `no` in `know`, and an answer made of articles alone everywhere.
     """
-    squashed = official_form(prediction)
+    squashed = loft_form(prediction)
     return {
-        "subspan_em": float(any(official_form(answer) in squashed for answer in answers)),
+        "subspan_em": float(any(loft_form(answer) in squashed for answer in answers)),
         "subspan_em_strict": float(any(contains(answer, prediction) for answer in answers)),
     }
-
-
-def official_form(text: str) -> str:
-    """SQuAD's normal form (Rajpurkar et al. 2016) after canonical decomposition, as LOFT computes it."""
-    lowered = unicodedata.normalize("NFD", text).lower().translate(_NO_PUNCTUATION)
-    return " ".join(_ARTICLE.sub(" ", lowered).split())
