@@ -1,0 +1,5 @@
+"""What a run says: the table printed after it, and the report over several runs."""
+
+from eval_harness.report.table import Cell, cells, macro, summary, table
+
+__all__ = ["Cell", "cells", "macro", "summary", "table"]

@@ -1,0 +1,116 @@
+"""`icr2 report` and `icr2 view`."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from shutil import get_terminal_size
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from builders.errors import SetupError
+
+if TYPE_CHECKING:
+    from eval_harness.report.study import Study
+
+FORMATS = ("md", "csv", "html", "png")
+
+
+def register(app: typer.Typer) -> None:
+    """Mounts the commands on `app`."""
+    app.command()(report)
+    app.command()(view)
+
+
+def report(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders that `icr2 eval` left.")],
+    dataset: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="The runs' dataset, for queries and contexts in the page.")
+    ] = None,
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the files go.")] = Path("report"),
+    format: Annotated[
+        list[str] | None, typer.Option(help=f"One of {', '.join(FORMATS)}; may be given again. Default: all.")
+    ] = None,
+    baseline: Annotated[str, typer.Option(help="The method that others are compared with.")] = "vanilla_rag",
+    apart: Annotated[bool, typer.Option("--apart", help="Runs of several datasets: a folder for each.")] = False,
+) -> None:
+    """Tables and figures with intervals over one run or several, and a page to look at single instances."""
+    from eval_harness.report.study import one_study, read_studies
+
+    formats = tuple(dict.fromkeys(format or FORMATS))
+    if unknown := sorted(set(formats) - set(FORMATS)):
+        raise SetupError(f"no format {', '.join(unknown)}; there are {', '.join(FORMATS)}")
+    studies = read_studies(runs)
+    if not apart:
+        _write(one_study(studies), dataset, out, formats, baseline)
+        return
+    if dataset and len(studies) > 1:
+        raise SetupError("--dataset names one dataset, and the runs are of several; leave it out, or give their runs")
+    for study in studies:
+        _write(study, dataset, out / f"{study.name}-{study.version}-{study.manifest_sha256[:8]}", formats, baseline)
+
+
+def view(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A built dataset.")],
+    config: Annotated[list[str] | None, typer.Option(help="A config; may be given again. Default: all.")] = None,
+    split: Annotated[str, typer.Option(help="The split to show.")] = "test",
+    limit: Annotated[int, typer.Option(min=1, help="The first N instances of each task in each config.")] = 10,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The page to write.")] = Path("view.html"),
+) -> None:
+    """Writes a page to look at a dataset's instances: queries, answers, contexts with gold and confounders marked."""
+    from eval_harness.load import open_dataset
+    from eval_harness.report.instances import first_instances
+    from eval_harness.report.page import Page, write_page
+
+    dataset = open_dataset(folder)
+    instances = first_instances(folder, tuple(dict.fromkeys(config or ())), split, limit)
+    subtitle = f"First {limit} {split} instances of each task in each config; manifest sha256 {dataset.manifest_sha256}"
+    out.parent.mkdir(parents=True, exist_ok=True)
+    write_page(Page(f"{dataset.name} {dataset.version}", subtitle), None, instances, out)
+    _wrote([out])
+
+
+def _write(study: "Study", dataset: Path | None, out: Path, formats: tuple[str, ...], baseline: str) -> None:
+    from rich.console import Console
+
+    from eval_harness.report.figures import length_figure, ratio_figure, svg_of, write_png
+    from eval_harness.report.files import FIGURES, write_csv, write_markdown
+    from eval_harness.report.instances import instances_of
+    from eval_harness.report.page import Page, Picture, write_page
+    from eval_harness.report.sections import compute, sections
+    from eval_harness.report.table import cells, table
+
+    instances = instances_of(study, dataset) if dataset else {}
+    found = compute(study, baseline)
+    drawn = {"figure1": ratio_figure(found), "figure_length": length_figure(found)}
+    figures = {name: figure for name, figure in drawn.items() if figure}
+    out.mkdir(parents=True, exist_ok=True)
+    written = []
+    if "png" in formats:
+        for name, figure in figures.items():
+            write_png(figure, out / f"{name}.png")
+            written.append(out / f"{name}.png")
+    if "md" in formats:
+        write_markdown(found, list(figures) if "png" in formats else [], out / "report.md")
+        written.append(out / "report.md")
+    if "csv" in formats:
+        written += write_csv(found, out)
+    if "html" in formats:
+        pictures = [Picture(svg_of(figure), FIGURES[name]) for name, figure in figures.items()]
+        page = Page(f"{study.title}: results", _described(study), sections(found), pictures)
+        write_page(page, study, instances, out / "report.html")
+        written.append(out / "report.html")
+    console = Console(width=max(120, get_terminal_size().columns))
+    for label, rows in study.rows.items():
+        console.print(table(cells(rows), f"{study.title}, {label}"))
+    _wrote(written)
+
+
+def _described(study: "Study") -> str:
+    runs = sum(map(len, study.runs.values()))
+    models = ", ".join(study.rows)
+    return f"{runs} {'run' if runs == 1 else 'runs'} of {models}; dataset manifest sha256 {study.manifest_sha256}"
+
+
+def _wrote(paths: Iterable[Path]) -> None:
+    for path in paths:
+        typer.echo(f"wrote {path}")

@@ -1,0 +1,85 @@
+"""The report, or a dataset alone, as one self-contained HTML page."""
+
+import gzip
+import json
+from base64 import b64encode
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from eval_harness.report.instances import Instances
+from eval_harness.report.payload import Payload, Room, payload
+from eval_harness.report.sections import Section
+from eval_harness.report.study import Study
+
+MOST_BYTES = 20_000_000
+_ROOM = Room(passages=60_000_000, output=20_000)
+_LEAST_OUTPUT = 500
+_HERE = Path(__file__).parent
+
+
+class Picture(NamedTuple):
+    """A figure as SVG with its caption; the section that it stands below."""
+
+    svg: bytes
+    caption: str
+
+
+class Page(NamedTuple):
+    """What a page shows beside its browser."""
+
+    title: str
+    subtitle: str
+    sections: Sequence[Section] = ()
+    pictures: Sequence[Picture] = ()
+
+
+def write_page(page: Page, study: Study | None, instances: Instances, path: Path, most: int = MOST_BYTES) -> None:
+    """Writes the page, leaving out texts, and saying so, until it is within `most` bytes.
+
+    It needs no network and no other file; its policy forbids it to load any. All texts reach the browser as data.
+    """
+    room = _ROOM
+    while True:
+        text = _rendered(page, payload(study, instances, room))
+        if len(text.encode()) <= most or (not room.passages and room.output <= _LEAST_OUTPUT):
+            break
+        room = _smaller(room)
+    path.write_text(text, encoding="utf-8")
+
+
+def _smaller(room: Room) -> Room:
+    """Half the room for passages; once that is nothing much, half of it for outputs."""
+    if room.passages:
+        return room._replace(passages=room.passages // 2 if room.passages > 100_000 else 0)
+    return room._replace(output=max(_LEAST_OUTPUT, room.output // 2))
+
+
+def _rendered(page: Page, shown: Payload) -> str:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(_HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    script = (_HERE / "page.js").read_text(encoding="utf-8")
+    return environment.get_template("page.html.j2").render(
+        page=page,
+        pictures=[(_data_uri(picture.svg), picture.caption) for picture in page.pictures],
+        style=(_HERE / "page.css").read_text(encoding="utf-8"),
+        script=script,
+        script_digest=b64encode(sha256(script.encode()).digest()).decode(),
+        data=_packed(shown.content),
+        left_out=shown.left_out,
+        with_runs=bool(page.sections),
+    )
+
+
+def _packed(content: dict[str, Any]) -> str:
+    """Values as JSON, compressed, in letters that mean nothing to HTML; equal values give equal text."""
+    text = json.dumps(content, ensure_ascii=True, separators=(",", ":"))
+    return b64encode(gzip.compress(text.encode(), compresslevel=6, mtime=0)).decode()
+
+
+def _data_uri(svg: bytes) -> str:
+    return f"data:image/svg+xml;base64,{b64encode(svg).decode()}"

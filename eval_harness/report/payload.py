@@ -1,0 +1,126 @@
+"""What the page's browser shows, as plain values: each passage once, however many contexts it stands in."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from eval_harness.report.instances import Instances
+from eval_harness.report.study import Study
+from eval_harness.results import Row
+from eval_harness.scorers import scorer_for
+
+# What a row of the results says of its answer, by its field.
+_SHOWN = (
+    "status",
+    "scores",
+    "answer",
+    "output",
+    "error",
+    "n_prompt_tokens",
+    "n_new_tokens",
+    "latency_s",
+    "truncated",
+    "evidence",
+    "prompt_sha256",
+)
+
+
+class Room(NamedTuple):
+    """How many characters a page may spend on the texts of passages, and on each output."""
+
+    passages: int
+    output: int
+
+
+class Payload(NamedTuple):
+    """The values for the page, and what was left out of them, in words."""
+
+    content: dict[str, Any]
+    left_out: list[str]
+
+
+def payload(study: Study | None, instances: Instances, room: Room) -> Payload:
+    """The browser's rows with their instances; without a study, a row for each instance.
+
+    Where `room` is short, passages that are gold for a row keep their text and others, from the last on, only a title.
+    """
+    passages = _Passages()
+    places = {key: place for place, key in enumerate(instances)}
+    shown = [_instance(config, row, passages) for (config, _), row in instances.items()]
+    texts, bare = passages.texts(room.passages)
+    cut = 0
+    rows: list[dict[str, Any]] = []
+    for label, found in (study.rows if study else {}).items():
+        for row in found:
+            rows.append(_row(label, row, places.get((row.config, row.id)), room.output))
+            cut += len(row.output or "") > room.output
+    content = {"passages": texts, "instances": shown, "rows": rows or [{"at": place} for place in places.values()]}
+    return Payload(content, _left_out(study, instances, bare, len(texts), cut, room))
+
+
+class _Passages:
+    """Distinct passages in the order in which contexts show them, gold ones known."""
+
+    def __init__(self) -> None:
+        self._places: dict[tuple[str, str, str], int] = {}
+        self._gold: set[int] = set()
+
+    def place(self, passage: Mapping[str, Any], *, gold: bool) -> int:
+        """The passage's number."""
+        key = (passage["pid"], passage["title"], passage["text"])
+        place = self._places.setdefault(key, len(self._places))
+        if gold:
+            self._gold.add(place)
+        return place
+
+    def texts(self, room: int) -> tuple[list[list[str | None]], int]:
+        """Pid, title and text of each passage, the text None past the room; and how many have none."""
+        order = sorted(self._places.items(), key=lambda item: (item[1] not in self._gold, item[1]))
+        found: list[list[str | None]] = [[] for _ in order]
+        bare = 0
+        for (pid, title, text), place in order:
+            room -= len(text)
+            fits = room >= 0
+            found[place] = [pid, title, text if fits else None]
+            bare += not fits
+        return found, bare
+
+
+def _instance(config: str, row: Mapping[str, Any], passages: _Passages) -> dict[str, Any]:
+    gold = set(row["gold"] or ())
+    context = [
+        [passages.place(passage, gold=place in gold), _role(passage["role"], place in gold), _found_by(passage)]
+        for place, passage in enumerate(row["passages"] or ())
+    ]
+    named = ("id", "task", "split", "query", "answers", "n_tokens", "confounding_ratio", "flags")
+    return {name: row[name] for name in named} | {"config": config, "context": context}
+
+
+def _role(role: str, gold: bool) -> str:
+    """The role in this row: in a context that rows share, another row's gold is not this one's."""
+    return "gold" if gold else "gold of another query" if role == "gold" else role
+
+
+def _found_by(passage: Mapping[str, Any]) -> str:
+    retrievers = passage["retrievers"]
+    return f"{', '.join(retrievers)} rank {passage['rank']}" if retrievers else ""
+
+
+def _row(label: str, row: Row, place: int | None, output: int) -> dict[str, Any]:
+    found = {name: value for name in _SHOWN if (value := getattr(row, name, None)) not in (None, {})}
+    for name in ("output", "answer"):
+        if len(found.get(name, "")) > output:
+            found[name] = found[name][:output] + " …"
+    names = {"id": row.id, "task": row.task, "config": row.config, "method": row.method, "model": label}
+    head = scorer_for(row.task).metrics[0]
+    return {"at": place, **names, **found, "score": row.scores.get(head), "metric": head, "condition": row.condition}
+
+
+def _left_out(study: Study | None, instances: Instances, bare: int, n_passages: int, cut: int, room: Room) -> list[str]:
+    found = []
+    if study and not instances:
+        found.append("Queries, answers and contexts are not here: the report was made without --dataset.")
+    if bare:
+        found.append(f"{bare:,} of {n_passages:,} passages are shown by title alone, to keep the page small.")
+    if cut:
+        found.append(f"{cut:,} outputs are cut at {room.output:,} characters; results.jsonl has all of them.")
+    return found

@@ -1,0 +1,124 @@
+"""Every setting's scores with their intervals, and how fast they fall with length."""
+
+from collections.abc import Mapping, Sequence
+from math import log2
+from typing import NamedTuple
+
+from eval_harness.report.matched import Key, Scores, Setting, by_task
+from eval_harness.report.names import listed, parts_of
+from eval_harness.report.statistics import Change, Interval, changes, intervals
+from eval_harness.report.study import Study
+from eval_harness.report.table import Cell, cells, counted, headline_of
+from eval_harness.results import Row
+
+HELD = 0.85  # the share of the score at the shortest length that an effective length still has
+
+
+class Standing(NamedTuple):
+    """A setting's cells by task, and the interval of each task's headline and of the macro average over them."""
+
+    setting: Setting
+    condition: str
+    cells: dict[str, Cell]
+    intervals: dict[str, Interval | None]
+
+
+class Fall(NamedTuple):
+    """How a score changes with length, for a model, a method and the configs of one line (family and ratio).
+
+    `slopes` is points of the score (as a share) per doubling of the length, by task and for the macro average;
+    `effective` is the longest length up to which the macro average keeps 85 % of the shortest one's.
+    """
+
+    model: str
+    method: str
+    configs: tuple[str, ...]
+    slopes: dict[str, Change | None]
+    effective: str
+
+    @property
+    def line(self) -> str:
+        """The configs as one short text."""
+        return listed(self.configs)
+
+
+def standings(rows_by_label: Mapping[str, Sequence[Row]], study: Study) -> list[Standing]:
+    """The standings of some rows of a study, by method, then config, then model."""
+    groups: dict[Setting, list[Row]] = {}
+    for label, rows in rows_by_label.items():
+        for row in rows:
+            groups.setdefault(Setting(label, row.config, row.method), []).append(row)
+    order = [
+        Setting(label, config, method) for method in study.methods for config in study.configs for label in study.rows
+    ]
+    return [_standing(setting, groups[setting]) for setting in order if setting in groups]
+
+
+def _standing(setting: Setting, rows: Sequence[Row]) -> Standing:
+    found = {cell.task: cell for cell in cells(rows)}
+    scores = by_task({(row.task, row.id): headline_of(row) for row in counted(rows)}, found)
+    return Standing(setting, rows[0].condition, found, intervals(scores, *setting))
+
+
+def falls(study: Study, scores: Mapping[Setting, Scores]) -> list[Fall]:
+    """How scores change with length, where a model and a method answered configs of two lengths or more.
+
+    Left out where all lengths gave the same prompts.
+    """
+    lines: dict[tuple[str, int | None], list[str]] = {}
+    for config in study.configs:
+        parts = parts_of(config)
+        if parts.length:
+            lines.setdefault((parts.family, parts.ratio), []).append(config)
+    return [
+        fall
+        for label in study.rows
+        for method in study.methods
+        for configs in lines.values()
+        if (fall := _fall(label, method, {c: s for c in configs if (s := scores.get(Setting(label, c, method)))}))
+    ]
+
+
+def _fall(label: str, method: str, by_config: Mapping[str, Scores]) -> Fall | None:
+    if len(by_config) < 2:
+        return None
+    shared = set.intersection(*(set(scores) for scores in by_config.values()))
+    prompts = {key: {scores[key][1] for scores in by_config.values()} for key in shared}
+    if all(len(found) == 1 for found in prompts.values()):
+        return None
+    tasks = sorted({task for scores in by_config.values() for task, _ in scores})
+    matched = {config: {key: scores[key][0] for key in shared} for config, scores in by_config.items()}
+    slopes = changes(by_task(slopes_of(matched), tasks), "slope", label, method, *by_config)
+    means = {config: _macro_mean(values) for config, values in matched.items()}
+    return Fall(label, method, tuple(by_config), slopes, effective_length(means))
+
+
+def slopes_of(by_config: Mapping[str, Mapping[Key, float]]) -> dict[Key, float]:
+    """Each instance's least-squares slope over log2 of the length; their mean is the slope of the mean scores."""
+    doublings = {config: log2(parts_of(config).tokens) for config in by_config}
+    middle = sum(doublings.values()) / len(doublings)
+    spread = sum((at - middle) ** 2 for at in doublings.values())
+    keys = next(iter(by_config.values()))
+    return {
+        key: sum((doublings[config] - middle) * values[key] for config, values in by_config.items()) / spread
+        for key in keys
+    }
+
+
+def effective_length(means: Mapping[str, float]) -> str:
+    """The last length, from the shortest on, whose score is at least 85 % of the shortest one's (NoLiMa's rule)."""
+    ordered = sorted(means, key=lambda config: parts_of(config).tokens)
+    base = means[ordered[0]]
+    if base <= 0:
+        return "–"
+    reached = ordered[0]
+    for config in ordered[1:]:
+        if means[config] < HELD * base:
+            return parts_of(reached).length
+        reached = config
+    return f"{parts_of(reached).length} or more"
+
+
+def _macro_mean(values: Mapping[Key, float]) -> float:
+    tasks = by_task(values, {task for task, _ in values})
+    return sum(sum(scores) / len(scores) for scores in tasks.values()) / len(tasks)

@@ -1,0 +1,123 @@
+"""Intervals and paired tests over instances, seeded by names; each task counts the same."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from builders.seeds import order_key
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Values = NDArray[np.float64]
+
+RESAMPLES = 10_000
+ENUMERATED = 13  # 2^13 sign patterns are fewer than RESAMPLES, so up to here all of them are looked at
+_BLOCK = 4_000_000  # numbers drawn at a time: 16 MB
+_TIE = 1e-12  # sums of the same numbers in another order differ by less
+
+MACRO = "macro average"  # the mean over tasks of each task's mean
+
+
+class Interval(NamedTuple):
+    """A mean with its 95 % interval, over n values."""
+
+    mean: float
+    low: float
+    high: float
+    n: int
+
+
+class Change(NamedTuple):
+    """A mean paired difference with its 95 % interval, over n pairs, and the two-sided p-value of no difference."""
+
+    mean: float
+    low: float
+    high: float
+    n: int
+    p: float
+
+
+def intervals(by_task: Mapping[str, Sequence[float]], *names: str) -> dict[str, Interval | None]:
+    """The mean of each task, and the macro average, with percentile bootstrap intervals; None where there is no value.
+
+    Each of 10,000 resamples draws from every task as many values as it has, with replacement; the bounds are the
+    2.5th and 97.5th percentiles (linear between order statistics) of the resampled means (Efron and Tibshirani, An
+    Introduction to the Bootstrap, 1993, section 13.3). The macro average takes the tasks' resamples together, and is
+    None where a task has no value. `names` seed the draws, so give every estimate its own.
+    """
+    values = {task: np.asarray(found, float) for task, found in by_task.items()}
+    draws = {task: _resampled_means(found, _rng(*names, task)) for task, found in values.items() if len(found)}
+    found = {task: _interval(float(values[task].mean()), draws[task], len(values[task])) for task in draws}
+    macro = None
+    if draws and len(draws) == len(values):
+        mean = sum(interval.mean for interval in found.values()) / len(found)
+        macro = _interval(mean, np.mean(list(draws.values()), axis=0), sum(map(len, values.values())))
+    return {task: found.get(task) for task in values} | {MACRO: macro}
+
+
+def changes(differences: Mapping[str, Sequence[float]], *names: str) -> dict[str, Change | None]:
+    """The mean of paired differences by task and for the macro average, with `intervals` and sign-flip p-values.
+
+    Where nothing differs between two settings but chance, each difference is as likely to have the other sign. With
+    T = |mean difference| (for the macro average, of the tasks' means), p is the share of sign patterns whose T is at
+    least the observed one: exactly, over all 2^m patterns, where m <= 13 differences are not 0; else
+    (1 + hits) / (1 + 10,000) over random patterns (Phipson and Smyth, Statistical Applications in Genetics and
+    Molecular Biology 9, 2010).
+    """
+    values = {task: np.asarray(found, float) for task, found in differences.items()}
+    terms = {task: found / len(found) for task, found in values.items() if len(found)}
+    if len(terms) == len(values) > 0:
+        # p is the same whatever all terms are divided by, so the number of tasks stays out
+        terms[MACRO] = np.concatenate(list(terms.values()))
+    return {
+        task: Change(*found, _sign_flip_p(terms[task], _rng(*names, task, "signs"))) if found else None
+        for task, found in intervals(differences, *names).items()
+    }
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """The p-values adjusted for their number (Holm, Scandinavian Journal of Statistics 6, 1979), in the same order."""
+    adjusted = [0.0] * len(p_values)
+    highest = 0.0
+    for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[place]))
+        adjusted[place] = highest
+    return adjusted
+
+
+def _rng(*names: str) -> np.random.Generator:
+    return np.random.Generator(np.random.PCG64(int.from_bytes(order_key("report", *names), "big")))
+
+
+def _interval(mean: float, resampled: "Values", n: int) -> Interval:
+    low, high = np.quantile(resampled, (0.025, 0.975))
+    return Interval(mean, float(low), float(high), n)
+
+
+def _resampled_means(values: "Values", rng: np.random.Generator) -> "Values":
+    rows = max(1, _BLOCK // len(values))
+    blocks = [min(rows, RESAMPLES - start) for start in range(0, RESAMPLES, rows)]
+    return np.concatenate(
+        [values[rng.integers(len(values), size=(block, len(values)), dtype=np.int32)].mean(axis=1) for block in blocks]
+    )
+
+
+def _sign_flip_p(terms: "Values", rng: np.random.Generator) -> float:
+    """The share of sign patterns that take the sum of the terms as far from 0 as it is."""
+    moving = terms[terms != 0]
+    least = abs(moving.sum()) - _TIE
+    if len(moving) <= ENUMERATED:
+        patterns = (np.arange(2 ** len(moving))[:, None] >> np.arange(len(moving))) & 1
+        return float(np.mean(_distances(patterns, moving) >= least))
+    rows = max(1, _BLOCK // len(moving))
+    blocks = [min(rows, RESAMPLES - start) for start in range(0, RESAMPLES, rows)]
+    random = (rng.integers(2, size=(block, len(moving)), dtype=np.int8) for block in blocks)
+    hits = sum(int((_distances(patterns, moving) >= least).sum()) for patterns in random)
+    return (1 + hits) / (1 + RESAMPLES)
+
+
+def _distances(patterns: "NDArray[np.integer]", terms: "Values") -> "Values":
+    """How far from 0 the sum of the terms is under each pattern of signs."""
+    return np.abs(np.where(patterns, terms, -terms).sum(axis=1))

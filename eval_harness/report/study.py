@@ -1,0 +1,190 @@
+"""Runs put together: rows of one dataset by the settings that made them."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from builders.errors import SetupError
+from eval_harness.report.names import in_order
+from eval_harness.results import Row, read_rows
+
+# What a run answers, not how: runs that differ in these alone are parts of one.
+SELECTION = frozenset(("dataset", "configs", "methods", "tasks", "limit", "shard"))
+# Settings of some methods, null in a run of others, from which it does not differ by that.
+OF_METHODS = frozenset(("encoder", "retrieval", "evidence_tokens", "citing_version"))
+
+
+class Study(NamedTuple):
+    """Runs on one dataset.
+
+    `rows` and `settings` are by model label: the model's name, with a number where runs of one name differ in their
+    settings. `differing` says in what, `runs` names the folders behind each label.
+    """
+
+    name: str
+    version: str
+    manifest_sha256: str
+    rows: dict[str, list[Row]]
+    settings: dict[str, dict[str, Any]]
+    differing: dict[str, dict[str, Any]]
+    runs: dict[str, list[str]]
+    methods: list[str]
+
+    @property
+    def title(self) -> str:
+        """The dataset's name and version."""
+        return f"{self.name} {self.version}"
+
+    @property
+    def configs(self) -> list[str]:
+        """Every config that has rows."""
+        return in_order(row.config for row in self.all_rows)
+
+    @property
+    def tasks(self) -> list[str]:
+        """Every task that has rows."""
+        return sorted({row.task for row in self.all_rows})
+
+    @property
+    def all_rows(self) -> Iterator[Row]:
+        """The rows of all labels."""
+        return (row for rows in self.rows.values() for row in rows)
+
+
+class _Run(NamedTuple):
+    folder: Path
+    record: dict[str, Any]
+    rows: list[Row]
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {key: value for key, value in self.record.items() if key not in SELECTION}
+
+    @property
+    def model(self) -> str:
+        return str(self.record["model"]["name"])
+
+
+def read_studies(folders: Sequence[Path]) -> list[Study]:
+    """The runs in `folders` by the digest of their dataset; SetupError where a folder holds no readable run."""
+    by_dataset: dict[str, list[_Run]] = {}
+    for folder in dict.fromkeys(folders):
+        run = _read(folder)
+        by_dataset.setdefault(run.record["dataset"]["manifest_sha256"], []).append(run)
+    return [_study(runs) for runs in by_dataset.values()]
+
+
+def one_study(studies: Sequence[Study]) -> Study:
+    """The only study; SetupError where the runs are of several datasets, whose scores no table may hold together."""
+    if len(studies) == 1:
+        return studies[0]
+    named = {f"{study.title} ({study.manifest_sha256[:12]})": study.runs.values() for study in studies}
+    found = "; ".join(
+        f"{title}: {', '.join(run for runs in groups for run in runs)}" for title, groups in named.items()
+    )
+    raise SetupError(
+        f"the runs are of {len(studies)} datasets, whose scores cannot be compared: {found}; "
+        "name runs of one dataset, or give --apart for a report on each"
+    )
+
+
+def _read(folder: Path) -> _Run:
+    for name in ("run.json", "results.jsonl"):
+        if not (folder / name).is_file():
+            raise SetupError(f"{folder} holds no {name}, so it is no run; make one with: icr2 eval DIR --out {folder}")
+    try:
+        record = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+        missing = {"name", "version", "manifest_sha256"} - set(record["dataset"]) or {"name"} - set(record["model"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise SetupError(f"{folder / 'run.json'} is no record of a run ({error!r}); run it anew") from None
+    if missing:
+        raise SetupError(f"{folder / 'run.json'} lacks {', '.join(sorted(missing))}; run it anew")
+    rows = read_rows(folder)
+    if not rows:
+        raise SetupError(f"{folder} has no finished row yet; let its run go on")
+    return _Run(folder, record, rows)
+
+
+def _study(runs: Sequence[_Run]) -> Study:
+    groups: list[list[_Run]] = []
+    for run in runs:
+        fitting = (group for group in groups if not any(_conflicts(run.settings, other.settings) for other in group))
+        if group := next(fitting, None):
+            group.append(run)
+        else:
+            groups.append([run])
+    labelled = dict(_labelled(groups))
+    settings = {label: group[0].settings for label, group in labelled.items()}
+    dataset = runs[0].record["dataset"]
+    methods = [method for run in runs for method in run.record.get("methods", ())]
+    return Study(
+        str(dataset["name"]),
+        str(dataset["version"]),
+        str(dataset["manifest_sha256"]),
+        {label: _merged(label, group) for label, group in labelled.items()},
+        settings,
+        _differing(labelled, settings),
+        {label: [run.folder.name for run in group] for label, group in labelled.items()},
+        list(dict.fromkeys([*methods, *(row.method for run in runs for row in run.rows)])),
+    )
+
+
+def _conflicts(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
+    """Dotted names of the settings in which two runs differ."""
+    flat, others = dict(_flat(one)), dict(_flat(other))
+    return [
+        name
+        for name in sorted(flat.keys() | others.keys())
+        if (values := (flat.get(name), others.get(name)))[0] != values[1]
+        and not (name.partition(".")[0] in OF_METHODS and None in values)
+    ]
+
+
+def _labelled(groups: Sequence[list[_Run]]) -> Iterator[tuple[str, list[_Run]]]:
+    """Each group under its model's name, numbered where several groups share it."""
+    names = [group[0].model for group in groups]
+    for place, (name, group) in enumerate(zip(names, groups, strict=True)):
+        alone = names.count(name) == 1
+        yield (name if alone else f"{name} #{names[: place + 1].count(name)}"), group
+
+
+def _merged(label: str, group: Sequence[_Run]) -> list[Row]:
+    """The rows of runs with equal settings, each once; SetupError where two runs answer the same thing differently."""
+    rows: dict[tuple[str, str, str], Row] = {}
+    for run in group:
+        for row in run.rows:
+            first = rows.setdefault(row.key, row)
+            if _answer(first) == _answer(row) or row.status == "error":
+                continue
+            if first.status != "error":
+                raise SetupError(
+                    f"{run.folder} and another run of {label} with the same settings differ on {row.id} ({row.config}, "
+                    f"{row.method}); name one of them"
+                )
+            rows[row.key] = row
+    return sorted(rows.values(), key=lambda row: row.id)
+
+
+def _answer(row: Row) -> Row:
+    """The row without what depends on when and beside what it was made."""
+    return replace(row, latency_s=None, n_cached_tokens=None)
+
+
+def _differing(labelled: dict[str, list[_Run]], settings: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """What distinguishes the labels of one model name: dotted setting names and each label's values."""
+    found: dict[str, dict[str, Any]] = {}
+    for label, group in labelled.items():
+        peers = [settings[other] for other, runs in labelled.items() if runs[0].model == group[0].model]
+        names = sorted({name for peer in peers for name in _conflicts(settings[label], peer)})
+        found[label] = {name: dict(_flat(settings[label])).get(name) for name in names}
+    return found
+
+
+def _flat(value: Any, name: str = "") -> Iterable[tuple[str, Any]]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _flat(inner, f"{name}.{key}" if name else key)
+    else:
+        yield name, value
