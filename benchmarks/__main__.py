@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from benchmarks import answer_filter, bm25, chunking, memory, tfidf
+from benchmarks import answer_filter, bm25, chunking, lm_eval, memory, prefix, tfidf, validation
 from benchmarks.inputs import kilt_folder
 from benchmarks.report import Result, print_report, run_command, write_json
 from builders.errors import SetupError
@@ -18,6 +18,9 @@ BENCHES = {
     "answer_filter": answer_filter.bench,
     "tfidf": tfidf.bench,
     "memory": memory.bench,
+    "validation": validation.bench,
+    "lm_eval": lm_eval.bench,
+    "prefix": prefix.bench,
 }
 
 

@@ -1,0 +1,1 @@
+"""Task files for lm-eval, and what they call."""
