@@ -18,12 +18,15 @@ demo: .venv/ready  ## build a real dataset and run a small model on it, without 
 	$(BIN)/icr2 validate $(DEMO) --html $(DEMO).validation --fail-on warning
 	$(BIN)/icr2 card $(DEMO)
 	$(BIN)/icr2 eval $(DEMO) $(CONFIGS) $(METHODS) --model smollm2 --limit 3 --out runs/demo
+	$(BIN)/icr2 report runs/demo --dataset $(DEMO) --out runs/demo-report
 	@echo
-	@echo 'The dataset is in $(DEMO)/, its card in $(DEMO)/README.md, what was checked in $(DEMO).validation/index.html.'
+	@echo 'The dataset is in $(DEMO)/, its card in $(DEMO)/README.md, what was checked in $(DEMO).validation/index.html,'
+	@echo 'the answers of the model in runs/demo-report/report.html.'
 	@echo 'Copy one of these:'
 	@echo '  datasets   $(BIN)/python -c "from datasets import load_dataset; print(load_dataset('"'$(DEMO)', '32k_p75'"'))"'
 	@echo '  DuckDB     $(BIN)/icr2 sql $(DEMO) '"'"'SELECT task, avg(n_tokens) FROM "32k_p75" GROUP BY task'"'"
-	@echo '  lm-eval    task files are to come; until then: $(BIN)/icr2 eval $(DEMO) --help'
+	@echo '  lm-eval    $(BIN)/lm_eval run --model hf --model_args "pretrained=$$($(BIN)/icr2 models smollm2)" \'
+	@echo '               --apply_chat_template --tasks icr2_1k_p75 --include_path "$$($(BIN)/icr2 tasks)" --limit 1'
 
 test: .venv/ready  ## every test that needs no network and no GPU
 	$(BIN)/python -m pytest -q -m "not gpu and not network"

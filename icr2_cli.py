@@ -11,6 +11,8 @@ from builders.errors import SetupError
 from dataset_cards.cli import register as register_card
 from dataset_cards.publish_cli import register as register_publish
 from eval_harness.cli import register as register_eval_harness
+from eval_harness.report.cli import register as register_report
+from eval_harness.tasks.cli import register as register_tasks
 from validation.cli import register as register_validation
 
 app = typer.Typer(
@@ -19,7 +21,15 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for register in (register_builders, register_validation, register_card, register_publish, register_eval_harness):
+for register in (
+    register_builders,
+    register_validation,
+    register_card,
+    register_publish,
+    register_eval_harness,
+    register_report,
+    register_tasks,
+):
     register(app)
 
 _MENDABLE = {
