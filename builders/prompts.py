@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 VERSION = "1"
+CITING_VERSION = "1"  # of the variant that asks for evidence; its passages and questions are those of VERSION
 
 FACT_LABELS = {"SUPPORTS": "TRUE", "REFUTES": "FALSE"}  # what table 8 asks for, by KILT's label
 
@@ -35,6 +36,13 @@ _TEMPLATES = {
     ),
 }
 
+# What the citing variant asks for between query and cue, so that it begins as the plain prompt does.
+_CONTRACT = (
+    'After the {}, on a new line, write "Evidence:" and the IDs of the passages that it is based on, '
+    'in square brackets, or "none".'
+)
+_REPLIES = {"qa": "answer", "fact": "judgement", "dialogue": "response"}
+
 TASK_PROMPTS = {"fever": "fact", "wow": "dialogue"}  # every other task is a question
 
 
@@ -44,12 +52,20 @@ class Prompt(NamedTuple):
     text: str
     spans: list[tuple[int, int]]
 
+    @property
+    def context_end(self) -> int:
+        """Where the last passage ends in `text`, 0 without passages: up to there, prompts may be alike."""
+        return self.spans[-1][1] if self.spans else 0
 
-def render(task: str, query: str, passages: Iterable[tuple[str, str]]) -> Prompt:
-    """The prompt of table 8 for a task's query over (title, text) passages; without passages, the closed-book form."""
+
+def render(task: str, query: str, passages: Iterable[tuple[str, str]], cites: bool = False) -> Prompt:
+    """The prompt of table 8 for a task's query over (title, text) passages; without passages, the closed-book form.
+
+    With `cites` it also asks for the numbers of the passages that the answer is based on.
+    """
     with_passages, without, _ = _TEMPLATES[prompt_kind(task)]
     blocks = [block(number, title, text) for number, (title, text) in enumerate(passages, start=1)]
-    head, tail = with_passages if blocks else without, question(task, query)
+    head, tail = with_passages if blocks else without, question(task, query, cites)
     spans, at = [], len(head)
     for text in blocks:
         spans.append((at, at + len(text)))
@@ -62,10 +78,12 @@ def prompt_kind(task: str) -> str:
     return TASK_PROMPTS.get(task, "qa")
 
 
-def question(task: str, query: str) -> str:
+def question(task: str, query: str, cites: bool = False) -> str:
     """The end of a prompt: the query with its cue. It ends without a space, so that no template can trim it."""
-    before, after = _TEMPLATES[prompt_kind(task)][2]
-    return f"{before}{query}{after}"
+    kind = prompt_kind(task)
+    before, after = _TEMPLATES[kind][2]
+    contract = f"\n{_CONTRACT.format(_REPLIES[kind])}" if cites else ""
+    return f"{before}{query}{contract}{after}"
 
 
 def block(number: int, title: str, text: str) -> str:

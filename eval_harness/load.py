@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from builders.errors import SetupError
 from builders.schema import Role
 
-_COLUMNS = ["id", "task", "query", "answers", "passages", "gold"]
+_COLUMNS = ["id", "context_id", "task", "query", "answers", "passages", "gold"]
 _FILE = re.compile(r"(?P<split>.+)-\d+-of-(?P<files>\d+)\.parquet")
 _BATCH_ROWS = 16  # rows of the longest configs hold megabytes each
 
@@ -26,7 +26,7 @@ class Passage(NamedTuple):
 
 
 class Instance(NamedTuple):
-    """One row of a config; `gold` holds positions in `passages`."""
+    """One row of a config; `gold` holds positions in `passages`, instances with one `context_id` share them all."""
 
     id: str
     task: str
@@ -34,6 +34,12 @@ class Instance(NamedTuple):
     answers: list[str]
     passages: list[Passage]
     gold: list[int]
+    context_id: str = ""
+
+    @property
+    def gold_pids(self) -> list[str]:
+        """The gold passages, in their order in the context."""
+        return [self.passages[position].pid for position in sorted(self.gold)]
 
 
 class Dataset(NamedTuple):
@@ -85,6 +91,30 @@ def load_instances(
     return list(instances.values())
 
 
+def find_instance(dataset: Dataset, config: str, split: str, id: str) -> Instance:
+    """The instance with an id; SetupError where the config's split has none."""
+    for path in _files(dataset, config, split):
+        for row in _rows(path):
+            if row["id"] == id:
+                return _instance(row)
+    raise SetupError(f"{config}/{split} has no instance {id!r}; list ids with: icr2 sql")
+
+
+def tokenizer_name(dataset: Dataset) -> str:
+    """The tokenizer that the dataset was measured with; SetupError where its manifest names none."""
+    manifest = json.loads((dataset.folder / "manifest.json").read_text(encoding="utf-8"))
+    name = (manifest.get("tokenizer") or {}).get("name")
+    if not name:
+        raise SetupError(f"the manifest of {dataset.folder} names no tokenizer; name one with --tokenizer")
+    return str(name)
+
+
+def shard(instances: Sequence[Instance], number: int, of: int) -> list[Instance]:
+    """Part `number` (from 1) of `of` parts: contexts are dealt in turn, each with all its instances."""
+    turns = {context: turn for turn, context in enumerate(dict.fromkeys(one.context_id for one in instances))}
+    return [one for one in instances if turns[one.context_id] % of == number - 1]
+
+
 def check_parts(dataset: Dataset, configs: Sequence[str], split: str) -> None:
     """Raises SetupError unless every config has the split, before any time is spent on the first of them."""
     for config in configs:
@@ -126,7 +156,8 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
 
 def _instance(row: dict[str, Any]) -> Instance:
     passages = [Passage(p["pid"], p["title"], p["text"], p["role"]) for p in row["passages"] or []]
-    return Instance(row["id"], row["task"], row["query"], row["answers"] or [], passages, row["gold"] or [])
+    answers, gold = row["answers"] or [], row["gold"] or []
+    return Instance(row["id"], row["task"], row["query"], answers, passages, gold, row["context_id"] or row["id"])
 
 
 def _listed(names: Sequence[str] | set[str] | Counter[str]) -> str:

@@ -18,8 +18,10 @@ class Row:
 
     Status: `unparsed`, no answer could be read; `overlength`, prompt and output do not fit the model; `unscorable`,
     no answer to score against; `n/a`, the instance cannot meet the condition; `error`, the model failed.
-    `scores` is empty for all but `ok` and those that count as wrong (`unparsed`, `error`). `latency_s` is the
-    batch's time divided by its size, in seconds; an answer taken over from an equal prompt keeps its first time.
+    `scores` is empty for all but `ok` and those that count as wrong (`unparsed`, `error`). `evidence`: pids that were
+    cited, or chosen by a retriever or a method; None where nothing was. `n_cached_tokens` of the prompt were read for
+    an earlier row. `latency_s` is the batch's time divided by its size, in seconds; an answer taken over from an equal
+    prompt keeps its first time. `steps_s` is the time of each step of a method that takes several.
     """
 
     id: str
@@ -38,7 +40,10 @@ class Row:
     answer: str | None = None
     n_answers: int | None = None
     truncated: bool | None = None
+    evidence: list[str] | None = None
+    n_cached_tokens: int | None = None
     latency_s: float | None = None
+    steps_s: dict[str, float] | None = None
     error: str | None = None
 
     @property
@@ -56,7 +61,7 @@ class Results:
         self._path = folder / "results.jsonl"
         _open_record(folder, record)
         kept = read_rows(folder) if self._path.exists() else []
-        self.rows = [row for row in kept if row.status != "error"]  # an error is tried again
+        self.rows = [*{row.key: row for row in kept if row.status != "error"}.values()]  # an error is tried again
         _write_whole(self._path, "".join(map(_line, self.rows)))
         self.done = {row.key for row in self.rows}
 
@@ -69,11 +74,25 @@ class Results:
         self.rows.extend(rows)
         self.done.update(row.key for row in rows)
 
+    def arrange(self, keys: Sequence[tuple[str, str, str]]) -> None:
+        """Puts the rows of a finished run, on disk too, in the order of `keys`, whatever order they were made in."""
+        place = {key: at for at, key in enumerate(keys)}
+        arranged = sorted(self.rows, key=lambda row: place[row.key])
+        if arranged != self.rows:
+            self.rows = arranged
+            _write_whole(self._path, "".join(map(_line, arranged)))
+
+    def tokens(self) -> dict[str, int]:
+        """Sums over the answered rows: tokens of prompts, those of them read for an earlier row, and of outputs."""
+        answered = [row for row in self.rows if row.output is not None]
+        names = ("n_prompt_tokens", "n_cached_tokens", "n_new_tokens")
+        return {name: sum(getattr(row, name) or 0 for row in answered) for name in names}
+
 
 def read_rows(folder: Path) -> list[Row]:
     """The finished rows of a run folder; a last line that was cut off half-written is left out."""
     path = folder / "results.jsonl"
-    *lines, _ = path.read_text(encoding="utf-8").split("\n")
+    *lines, _ = path.read_bytes().split(b"\n")
     try:
         return [Row(**json.loads(line)) for line in lines]
     except (ValueError, TypeError) as error:
@@ -119,5 +138,8 @@ def _line(row: Row) -> str:
 
 def _write_whole(path: Path, text: str) -> None:
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    partial.write_text(text, encoding="utf-8")
+    with partial.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
     partial.replace(path)

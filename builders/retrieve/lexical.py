@@ -38,7 +38,7 @@ class Bm25s:
 
     def search(self, context: Context, folder: Path, queries: Sequence[Query]) -> Iterator[list[Hit]]:
         """The k best passages for each query, ties in corpus order."""
-        index, terms = _opened(folder, len(context.corpus)), _terms()
+        index, terms = _opened(folder, len(context.corpus)), lucene_terms()
         for start in range(0, len(queries), _BLOCK):
             asked = [[t for t in terms(q.text) if t in index.vocab_dict] for q in queries[start : start + _BLOCK]]
             found = _top(index, [words for words in asked if words], context.spec.k, context.threads)
@@ -49,7 +49,7 @@ class Bm25s:
         return {name: version(name) for name in ("bm25s", "nltk")}
 
 
-def _terms() -> Terms:
+def lucene_terms() -> Terms:
     """What a text is looked up by: lower-case words without Lucene's English stop words, stemmed as Lucene does."""
     from bm25s.stopwords import STOPWORDS_EN
     from nltk.stem.porter import PorterStemmer
@@ -69,7 +69,7 @@ def _terms() -> Terms:
 
 def _count_blocks(context: Context, folder: Path, vocabulary: dict[str, int]) -> tuple[np.ndarray, np.ndarray]:
     """Writes term counts of each block of passages, fills the vocabulary, and returns passage lengths and df."""
-    terms, lengths, df = _terms(), np.zeros(len(context.corpus)), np.zeros(0)
+    terms, lengths, df = lucene_terms(), np.zeros(len(context.corpus)), np.zeros(0)
     for first, texts in _blocks(context):
         found = [terms(text) for text in texts]
         lengths[first : first + len(texts)] = [len(words) for words in found]

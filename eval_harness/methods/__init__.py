@@ -1,47 +1,79 @@
-"""What `--method` names: a condition, and the method that answers under it."""
+"""What `--method` names: a condition, `@k` after a retrieved one, and `+cite` for the citation contract."""
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from builders.errors import SetupError
-from eval_harness.conditions import CONDITIONS
+from eval_harness.conditions import CONDITIONS, Condition, retrieved
 from eval_harness.load import Instance, Passage
-from eval_harness.methods import direct
-from eval_harness.models.base import Generation, Model
-from eval_harness.parse import Parsed
+from eval_harness.methods.base import Method
+from eval_harness.methods.direct import Direct
+from eval_harness.retrieval import RANKERS, Ranker, Retrieval
 
+K = 16  # passages of a retrieved condition, unless its name says another number
 
-class Method(NamedTuple):
-    """How a prompt is made of passages, how it is answered, and how the answer is read."""
-
-    name: str
-    ask: Callable[[Instance, Sequence[Passage]], str]
-    answer: Callable[[Model, Sequence[str], int], list[Generation]]
-    read: Callable[[str, str], Parsed]
+_RETRIEVED: dict[str, Ranker] = {f"retrieved_{ranker}": ranker for ranker in RANKERS}
+_NAME = re.compile(r"(?P<condition>\w+)(?:@(?P<k>[1-9][0-9]*))?(?P<cites>\+cite)?")
 
 
 class Setting(NamedTuple):
-    """A condition's name and the method used under it."""
+    """A condition and the method used under it."""
 
-    condition: str
+    name: str
+    condition: Condition
     method: Method
+    ranker: Ranker | None = None
+    cites: bool = False
+
+    @property
+    def names_evidence(self) -> bool:
+        """Whether every answer under it comes with passages that it rests on."""
+        return self.cites or self.condition.selects or self.method.keeps
+
+    def shown(self, instance: Instance) -> list[Passage] | None:
+        """The passages that the condition shows, None where it cannot be met."""
+        return self.condition.show(instance)
 
     def prompt(self, instance: Instance) -> str | None:
-        """The prompt for an instance, or None where the condition cannot be met."""
-        passages = CONDITIONS[self.condition](instance)
-        return None if passages is None else self.method.ask(instance, passages)
+        """The text of the prompt for an instance, or None where the condition cannot be met."""
+        passages = self.shown(instance)
+        return None if passages is None else self.method.prompt(instance, passages).text
 
 
-DIRECT = Method("direct", direct.ask, direct.answer, direct.read)
+DIRECT, CITING = Direct(), Direct(cites=True)
 
-METHODS: dict[str, Setting] = {
-    "closed_book": Setting("closed_book", DIRECT),
-    "vanilla_rag": Setting("vanilla", DIRECT),
-    "oracle_rag": Setting("oracle", DIRECT),
-}
+METHODS: dict[str, Setting] = {name: Setting(name, condition, DIRECT) for name, condition in CONDITIONS.items()}
+
+NAMES = (*METHODS, *_RETRIEVED)  # each also with +cite
 
 
-def check_methods(names: Sequence[str]) -> None:
-    """Raises SetupError unless every name is known."""
-    if unknown := sorted(set(names) - set(METHODS)):
-        raise SetupError(f"no method {', '.join(unknown)}; there are {', '.join(METHODS)}")
+def settings(names: Sequence[str], retrieval: Retrieval) -> list[Setting]:
+    """The settings that the names stand for, each once, in the order given; SetupError names those that are none."""
+    found = {name: _setting(name, retrieval) for name in names}
+    if unknown := sorted(name for name, setting in found.items() if setting is None):
+        raise SetupError(
+            f"no method {', '.join(unknown)}; there are {', '.join(NAMES)}, the retrieved ones also with a number of "
+            "passages (retrieved_bm25@8), and each also with citations (vanilla_rag+cite)"
+        )
+    return list({setting.name: setting for setting in found.values() if setting is not None}.values())
+
+
+def _setting(name: str, retrieval: Retrieval) -> Setting | None:
+    """The setting of a name, under its shortest spelling."""
+    written = _NAME.fullmatch(name)
+    if written is None or (written["k"] and written["condition"] not in _RETRIEVED):
+        return None
+    condition = _condition(written["condition"], int(written["k"] or K), retrieval)
+    if condition is None:
+        return None
+    at = f"@{written['k']}" if written["k"] and int(written["k"]) != K else ""
+    cites = bool(written["cites"])
+    spelling = f"{written['condition']}{at}{written['cites'] or ''}"
+    return Setting(spelling, condition, CITING if cites else DIRECT, _RETRIEVED.get(written["condition"]), cites)
+
+
+def _condition(name: str, k: int, retrieval: Retrieval) -> Condition | None:
+    if name in _RETRIEVED:
+        return Condition(f"{name}@{k}", retrieved(retrieval, _RETRIEVED[name], k), selects=True)
+    return CONDITIONS.get(name)

@@ -2,22 +2,34 @@
 
 from collections.abc import Sequence
 
-from builders.prompts import render
+from builders.prompts import Prompt, render
 from eval_harness.load import Instance, Passage
-from eval_harness.models.base import Generation, Model
+from eval_harness.methods.base import Answer, Question
+from eval_harness.models.base import GenerationError
 from eval_harness.parse import Parsed, parse
+from eval_harness.session import Session
 
 
-def ask(instance: Instance, passages: Sequence[Passage]) -> str:
-    """The prompt for the instance's query over `passages`."""
-    return render(instance.task, instance.query, [(passage.title, passage.text) for passage in passages]).text
+class Direct:
+    """One prompt, one output; with `cites`, it asks for the numbers of the passages too."""
 
+    keeps = False
 
-def answer(model: Model, prompts: Sequence[str], max_new_tokens: int) -> list[Generation]:
-    """The model's outputs, one per prompt."""
-    return model.generate(prompts, max_new_tokens)
+    def __init__(self, cites: bool = False) -> None:
+        self.name = "direct+cite" if cites else "direct"
+        self._cites = cites
 
+    def prompt(self, instance: Instance, passages: Sequence[Passage]) -> Prompt:
+        """The prompt for the instance's query over the passages."""
+        texts = [(passage.title, passage.text) for passage in passages]
+        return render(instance.task, instance.query, texts, self._cites)
 
-def read(task: str, output: str) -> Parsed:
-    """The answer in an output."""
-    return parse(task, output)
+    def answer(self, session: Session, questions: Sequence[Question]) -> list[Answer | GenerationError]:
+        """The model's outputs."""
+        prompts = [self.prompt(question.instance, question.passages).text for question in questions]
+        found = session.generate(prompts, questions[0].max_new_tokens)
+        return [one if isinstance(one, GenerationError) else Answer(one) for one in found]
+
+    def read(self, task: str, output: str) -> Parsed:
+        """The answer in an output, and the passages cited."""
+        return parse(task, output, self._cites)

@@ -1,8 +1,9 @@
-"""Models by what a user writes: a bundled name, a folder, a GGUF file, or a Hub id[@revision]."""
+"""Models by what a user writes: a bundled name, a folder, a GGUF file, a Hub id[@revision], or openai:MODEL."""
 
+from collections.abc import Sequence
 from hashlib import file_digest, sha256
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from builders.bundled import BUNDLED, bundled_file
 from builders.device import DType
@@ -11,6 +12,11 @@ from builders.hub import from_hub
 from eval_harness.models.base import Model
 from eval_harness.models.gguf import dequantised, gguf_digest
 
+if TYPE_CHECKING:
+    from eval_harness.models.chat_api import ChatOptions
+    from eval_harness.models.hf import Attention
+
+ENDPOINT = "openai:"  # what the name of a model behind a chat endpoint begins with
 BUNDLED_MODELS = [name for name, item in BUNDLED.items() if item.file.endswith(".gguf")]
 _PARTS = (".json", ".safetensors", ".jinja", ".model", ".txt")  # a checkpoint without pickled weights
 
@@ -23,16 +29,25 @@ class Checkpoint(NamedTuple):
     revision: str
 
 
-def load_model(spec: str, dtype: DType = "auto") -> Model:
-    """The model a user names, ready to answer; SetupError where it is not to be had."""
+def load_model(
+    spec: str, dtype: DType = "auto", *, attention: "Attention" = "sdpa", system: str | None = None
+) -> Model:
+    """The local or Hub model a user names, ready to answer; SetupError where it is not to be had."""
     checkpoint = find_checkpoint(spec)
     from eval_harness.models.hf import HfModel
 
-    return HfModel(checkpoint.folder, checkpoint.name, checkpoint.revision, dtype)
+    return HfModel(checkpoint.folder, checkpoint.name, checkpoint.revision, dtype, attention, system)
 
 
-def find_checkpoint(spec: str) -> Checkpoint:
-    """The folder of a model, fetched or converted when need be."""
+def load_endpoint(spec: str, tokenizer: str, options: "ChatOptions") -> Model:
+    """The model `openai:MODEL` behind a chat endpoint, its prompts counted with a named tokenizer."""
+    from eval_harness.models.chat_api import load_chat_model
+
+    return load_chat_model(spec.removeprefix(ENDPOINT), tokenizer, options)
+
+
+def find_checkpoint(spec: str, *, weights: bool = True) -> Checkpoint:
+    """The folder of a model, fetched or converted when need be; of a Hub id only without its weights if told so."""
     path = Path(spec)
     if spec in BUNDLED_MODELS:
         return _from_gguf(bundled_file(spec), spec)
@@ -42,7 +57,7 @@ def find_checkpoint(spec: str) -> Checkpoint:
         if not (path / "config.json").is_file():
             raise SetupError(f"{path} holds no config.json, so it is no model folder")
         return Checkpoint(path, path.resolve().name, f"sha256:{_folder_digest(path)}")
-    return _from_hub(spec)
+    return _from_hub(spec, [part for part in _PARTS if weights or part != ".safetensors"])
 
 
 def _from_gguf(gguf: Path, name: str) -> Checkpoint:
@@ -58,11 +73,11 @@ def _folder_digest(folder: Path) -> str:
     return total.hexdigest()
 
 
-def _from_hub(spec: str) -> Checkpoint:
+def _from_hub(spec: str, parts: Sequence[str]) -> Checkpoint:
     from huggingface_hub import snapshot_download
 
     def get(repository: str, revision: str | None) -> str:
-        return snapshot_download(repository, revision=revision, allow_patterns=[f"*{part}" for part in _PARTS])
+        return snapshot_download(repository, revision=revision, allow_patterns=[f"*{part}" for part in parts])
 
     folder = from_hub("model", spec, f"folder, GGUF file or bundled name ({', '.join(BUNDLED_MODELS)})", get)
     return Checkpoint(folder, spec.partition("@")[0], folder.name)

@@ -1,19 +1,21 @@
 """What the harness asks of a model."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 
 class Generation(NamedTuple):
     """A model's output for one prompt; `truncated` says that it reached the limit before a stop token.
 
-    `n_prompt_tokens` counts the template's tokens too, `n_new_tokens` leaves the stop token out.
+    `n_prompt_tokens` counts the template's tokens too, `n_new_tokens` leaves the stop token out. `n_cached_tokens` of
+    the prompt were not computed for it, since they were already there.
     """
 
     text: str
     n_prompt_tokens: int
     n_new_tokens: int
     truncated: bool
+    n_cached_tokens: int = 0
 
 
 class GenerationError(Exception):
@@ -39,4 +41,38 @@ class Model(Protocol):
 
     def describe(self) -> dict[str, Any]:
         """Everything about the model that its outputs depend on, for the record of a run."""
+        ...
+
+
+@runtime_checkable
+class AnswersEach(Protocol):
+    """A model whose prompts fail one by one, and whose answers do not depend on what else is in a batch."""
+
+    def generate_each(self, prompts: Sequence[str], max_new_tokens: int) -> list[Generation | GenerationError]:
+        """The generation for each prompt, in order, or why it has none."""
+        ...
+
+
+class Prefix(Protocol):
+    """The beginning that some prompts share, read by the model once."""
+
+    @property
+    def n_tokens(self) -> int:
+        """Its tokens."""
+        ...
+
+
+@runtime_checkable
+class SharesPrefix(Protocol):
+    """A model that can read what prompts begin with once, and answer each of them from there."""
+
+    def prefill(self, prompts: Sequence[str]) -> Prefix | None:
+        """The longest beginning that the prompts share, None where there is none or it cannot be kept.
+
+        GenerationError where it fails.
+        """
+        ...
+
+    def generate_after(self, prefix: Any, prompts: Sequence[str], max_new_tokens: int) -> list[Generation]:
+        """As `generate`, for prompts that begin with `prefix`, which is left as it was."""
         ...

@@ -1,63 +1,79 @@
 """Models of the transformers library, greedy, on a CUDA device where there is one, else on the CPU."""
 
-import re
-from collections.abc import Sequence
-from hashlib import sha256
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from builders.device import DType, device_name, dtype_name
 from builders.errors import SetupError
 from eval_harness.models.base import Generation, GenerationError
+from eval_harness.models.prefix import can_share, prefilled, shared_length, spread
+from eval_harness.models.template import Template, first_line, load_tokenizer, position_limit
 
+Attention = Literal["sdpa", "flash"]
+
+_IMPLEMENTATIONS = {"sdpa": "sdpa", "flash": "flash_attention_2"}
 _TURN_ENDS = ("<|im_end|>", "<|eot_id|>", "<end_of_turn>")  # a chat model may stop here and not say so in its config
-_USER = "\x02user text\x03"
-_TEMPLATE_DATE = "26 Jul 2024"  # some templates write the day of the run, which no result may depend on
+_MOVING_ROPE = {"dynamic", "longrope"}  # rotations that depend on the longest text of a batch
+
+
+class Prefilled(NamedTuple):
+    """Token ids that prompts begin with, and their keys and values."""
+
+    ids: list[int]
+    cache: Any
+
+    @property
+    def n_tokens(self) -> int:
+        """Its tokens."""
+        return len(self.ids)
 
 
 class HfModel:
     """A causal language model in a local folder with safetensors weights, under its tokenizer's chat template.
 
-    The template is applied once, and special tokens that stand in a prompt's text are read as plain text.
+    `network` is the model of the library, in evaluation mode, on the device.
     """
 
-    def __init__(self, folder: Path, name: str, revision: str, dtype: DType = "auto") -> None:
-        import torch
-        from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
-        from transformers.utils import logging
+    def __init__(
+        self,
+        folder: Path,
+        name: str,
+        revision: str,
+        dtype: DType = "auto",
+        attention: Attention = "sdpa",
+        system: str | None = None,
+    ) -> None:
+        from transformers import GenerationConfig
 
-        logging.disable_progress_bar()
         self.name = name
         self._revision = revision
         self._device = device_name()
-        try:
-            self._tokenizer: Any = AutoTokenizer.from_pretrained(str(folder))
-            model: Any = AutoModelForCausalLM.from_pretrained(
-                str(folder), dtype=getattr(torch, dtype_name(dtype)), attn_implementation="sdpa", use_safetensors=True
-            )
-        except (OSError, ValueError) as error:
-            raise SetupError(f"model {name} cannot be loaded: {str(error).strip().splitlines()[0]}") from None
-        self._frame = _frame(self._tokenizer, name)
-        self._stops = _stop_ids(self._tokenizer, model.generation_config, chat=self._frame is not None)
+        self._attention = attention
+        self._tokenizer = load_tokenizer(folder, name)
+        self.template = Template(self._tokenizer, name, system)
+        model = _load(folder, name, dtype_name(dtype), attention)
+        self._stops = _stop_ids(self._tokenizer, model.generation_config, chat=self.template.is_chat)
         # A fresh one, since a model's own may ask for sampling or penalties.
         model.generation_config = GenerationConfig(
             do_sample=False, eos_token_id=self._stops or None, pad_token_id=self._pad_id(), use_cache=True
         )
-        self._model = model.to(self._device).eval()
-        self.max_positions = _max_positions(model.config, self._tokenizer)
-        self._special = re.compile("|".join(map(re.escape, _special_tokens(self._tokenizer))) or r"(?!)")
+        self.network = model.to(self._device).eval()
+        self._alone = _has_moving_rope(model.config)
+        self._shares = not self._alone and can_share(model)
+        self.max_positions = position_limit(model.config, self._tokenizer)
 
     def describe(self) -> dict[str, Any]:
-        """Name, revision, dtype, device, template, begin-of-text token and limit."""
-        template = self._tokenizer.chat_template if self._frame else None
+        """Name, revision, number type, device, attention, template, limit, and whether a prefix can be shared."""
         return {
             "name": self.name,
             "revision": self._revision,
-            "dtype": str(self._model.dtype).removeprefix("torch."),
+            "dtype": str(self.network.dtype).removeprefix("torch."),
             "device": _device_name(self._device),
-            "chat_template_sha256": template and sha256(str(template).encode()).hexdigest(),
-            "starts_with_bos": self.encode("")[:1] == [self._tokenizer.bos_token_id],
+            "attention": self._attention,
+            **self.template.describe(),
             "max_positions": self.max_positions,
+            "shares_prefixes": self._shares,
         }
 
     def count(self, prompt: str) -> int:
@@ -65,71 +81,111 @@ class HfModel:
         return len(self.encode(prompt))
 
     def encode(self, prompt: str) -> list[int]:
-        """Token ids of the prompt inside the chat template, or after the tokenizer's own prefix where there is none."""
-        if self._frame is None:
-            return self._ids(prompt, add_special_tokens=True, split_special_tokens=True)
-        before, after = self._frame
-        if not self._special.search(prompt):
-            return self._ids(before + prompt + after, add_special_tokens=False)
-        # Cut at the template's special tokens nearest to the text, where the tokenizer itself cuts.
-        start = max((found.end() for found in self._special.finditer(before)), default=0)
-        found = self._special.search(after)
-        end = found.start() if found else len(after)
-        return [
-            *self._ids(before[:start], add_special_tokens=False),
-            *self._ids(before[start:] + prompt + after[:end], add_special_tokens=False, split_special_tokens=True),
-            *self._ids(after[end:], add_special_tokens=False),
-        ]
+        """Token ids of the prompt as it is sent."""
+        return self.template.encode(prompt)
 
     def generate(self, prompts: Sequence[str], max_new_tokens: int) -> list[Generation]:
         """Greedy outputs of one left-padded batch."""
-        import torch
-
         encoded = [self.encode(prompt) for prompt in prompts]
+        if self._alone and len(set(map(len, encoded))) > 1:
+            return [self._generated([tokens], max_new_tokens)[0] for tokens in encoded]
+        return self._generated(encoded, max_new_tokens)
+
+    def prefill(self, prompts: Sequence[str]) -> Prefilled | None:
+        """The longest run of tokens that the prompts begin with, None where this model cannot go on from it.
+
+        It leaves each prompt a token of its own, from which the output follows.
+        """
+        if not self._shares:
+            return None
+        encoded = [self.encode(prompt) for prompt in prompts]
+        ids = encoded[0][: min(shared_length(encoded), min(map(len, encoded)) - 1)]
+        cache = self.guarded(lambda: prefilled(self.network, ids), f"{len(ids)} shared tokens") if ids else None
+        return None if cache is None else Prefilled(ids, cache)
+
+    def generate_after(self, prefix: Prefilled, prompts: Sequence[str], max_new_tokens: int) -> list[Generation]:
+        """Greedy outputs of one batch of prompts that begin with `prefix`, padded between it and the rest of each."""
+        encoded = [self.encode(prompt) for prompt in prompts]
+        if self._attention != "sdpa" and len(set(map(len, encoded))) > 1:  # flash has no room for a gap
+            return [self._generated([tokens], max_new_tokens, prefix)[0] for tokens in encoded]
+        return self._generated(encoded, max_new_tokens, prefix)
+
+    def _generated(
+        self, encoded: Sequence[list[int]], max_new_tokens: int, prefix: Prefilled | None = None
+    ) -> list[Generation]:
         width = max(map(len, encoded))
         if width + max_new_tokens > self.max_positions:
             raise GenerationError(f"{width} + {max_new_tokens} tokens do not fit into {self.max_positions}")
-        ids = torch.full((len(encoded), width), self._pad_id(), dtype=torch.long)
-        mask = torch.zeros_like(ids)
-        for row, tokens in enumerate(encoded):
-            ids[row, width - len(tokens) :] = torch.tensor(tokens)
-            mask[row, width - len(tokens) :] = 1
+        ids, mask = _padded(encoded, self._pad_id(), prefix.n_tokens if prefix else 0)
+
+        def generate() -> Any:
+            known = {"cache": spread(self.network, prefix.cache, len(encoded))} if prefix else {}
+            return self.network.generate(
+                input_ids=ids.to(self._device),
+                attention_mask=mask.to(self._device),
+                max_new_tokens=max_new_tokens,
+                **known,
+            )
+
+        output = self.guarded(generate, f"{len(encoded)} x {width} tokens")
+        cached = prefix.n_tokens if prefix else 0
+        new = output[:, width:].tolist()
+        return [self._generation(len(tokens), cached, ids) for tokens, ids in zip(encoded, new, strict=True)]
+
+    def guarded(self, compute: Callable[[], Any], size: str) -> Any:
+        """What `compute` returns, without gradients; GenerationError, which names `size`, where memory runs out."""
+        import torch
+
         try:
             with torch.inference_mode():
-                output = self._model.generate(
-                    input_ids=ids.to(self._device),
-                    attention_mask=mask.to(self._device),
-                    max_new_tokens=max_new_tokens,
-                )
+                return compute()
         except torch.OutOfMemoryError as error:
-            raise GenerationError(f"out of memory at {len(encoded)} x {width} tokens") from error
-        return [self._generation(tokens, new) for tokens, new in zip(encoded, output[:, width:].tolist(), strict=True)]
+            raise GenerationError(f"out of memory at {size}") from error
 
-    def _generation(self, prompt: list[int], new: list[int]) -> Generation:
+    def _generation(self, n_prompt_tokens: int, n_cached_tokens: int, new: list[int]) -> Generation:
         end = next((at for at, token in enumerate(new) if token in self._stops), None)
         text = self._tokenizer.decode(new[:end], skip_special_tokens=True, clean_up_tokenization_spaces=False)
-        return Generation(text, len(prompt), len(new) if end is None else end, truncated=end is None)
-
-    def _ids(self, text: str, **options: bool) -> list[int]:
-        ids: list[int] = self._tokenizer(text, verbose=False, **options).input_ids
-        return ids
+        n_new_tokens = len(new) if end is None else end
+        return Generation(text, n_prompt_tokens, n_new_tokens, end is None, n_cached_tokens)
 
     def _pad_id(self) -> int:
         pad = self._tokenizer.pad_token_id
         return self._stops[0] if pad is None and self._stops else pad or 0  # masked, so any id will do
 
 
-def _frame(tokenizer: Any, name: str) -> tuple[str, str] | None:
-    """What the chat template puts before and after the user's text, untrimmed; None for a model without template."""
-    if not tokenizer.chat_template:
-        return None
-    rendered: str = tokenizer.apply_chat_template(
-        [{"role": "user", "content": _USER}], tokenize=False, add_generation_prompt=True, date_string=_TEMPLATE_DATE
-    )
-    before, found, after = rendered.partition(_USER)
-    if not found or _USER in after:
-        raise SetupError(f"the chat template of {name} does not put the user's text in once and as it is")
-    return before, after
+def _load(folder: Path, name: str, dtype: str, attention: Attention) -> Any:
+    import torch
+    from transformers import AutoModelForCausalLM
+    from transformers.utils import is_flash_attn_2_available, logging
+
+    if attention == "flash" and not (is_flash_attn_2_available() and device_name() == "cuda" and dtype != "float32"):
+        raise SetupError(
+            "--attention flash needs a CUDA GPU, the package flash-attn, and bfloat16 or float16; use --attention sdpa"
+        )
+    logging.disable_progress_bar()
+    try:
+        return AutoModelForCausalLM.from_pretrained(
+            str(folder),
+            dtype=getattr(torch, dtype),
+            attn_implementation=_IMPLEMENTATIONS[attention],
+            use_safetensors=True,
+        )
+    except (OSError, ValueError) as error:
+        raise SetupError(f"model {name} cannot be loaded: {first_line(error)}") from None
+
+
+def _padded(encoded: Sequence[list[int]], pad: int, shared: int) -> tuple[Any, Any]:
+    """Ids and mask, both (prompts, longest), padded after the `shared` tokens that all rows begin with."""
+    import torch
+
+    width = max(map(len, encoded))
+    ids = torch.full((len(encoded), width), pad, dtype=torch.long)
+    mask = torch.zeros_like(ids)
+    for row, tokens in enumerate(encoded):
+        start = width - (len(tokens) - shared)
+        ids[row, :shared], ids[row, start:] = torch.tensor(tokens[:shared]), torch.tensor(tokens[shared:])
+        mask[row, :shared] = mask[row, start:] = 1
+    return ids, mask
 
 
 def _stop_ids(tokenizer: Any, generation_config: Any, *, chat: bool) -> list[int]:
@@ -140,16 +196,11 @@ def _stop_ids(tokenizer: Any, generation_config: Any, *, chat: bool) -> list[int
     return sorted(ids - {None})
 
 
-def _special_tokens(tokenizer: Any) -> list[str]:
-    """Texts that the tokenizer would read as control tokens, longest first."""
-    added = [token.content for token in tokenizer.added_tokens_decoder.values() if token.special]
-    return sorted({*tokenizer.all_special_tokens, *added}, key=lambda token: (-len(token), token))
-
-
-def _max_positions(config: Any, tokenizer: Any) -> int:
-    """The smaller of the config's positions and the tokenizer's limit, which is about 1e30 where it is not set."""
-    positions = getattr(config.get_text_config(), "max_position_embeddings", None)
-    return min(limit for limit in (positions, int(tokenizer.model_max_length)) if limit)
+def _has_moving_rope(config: Any) -> bool:
+    """Whether the positions of a text are turned by an angle that depends on how long the batch is."""
+    rope = getattr(config.get_text_config(), "rope_parameters", None) or {}
+    kinds = [rope, *(part for part in rope.values() if isinstance(part, dict))]
+    return any(kind.get("rope_type") in _MOVING_ROPE for kind in kinds)
 
 
 def _device_name(device: str) -> str:

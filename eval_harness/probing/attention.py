@@ -9,13 +9,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from builders.errors import SetupError
+from eval_harness.probing.spans import Span
 
 if TYPE_CHECKING:
     import torch
 
 NAME = "icr2_probe"
-
-Span = tuple[int, int]
 
 
 class Scores(NamedTuple):

@@ -47,3 +47,32 @@ def test_a_template_that_trims_loses_nothing(task: str) -> None:
     """Case 128: no cue ends in a space."""
     text = render(task, "q", [("A", "b")]).text
     assert text == text.strip()
+
+
+def test_the_citing_variant_asks_between_question_and_cue() -> None:
+    prompt = render("nq", "who wrote it", [("Oslo", "A city.")], cites=True)
+    assert prompt.text == (
+        "Please answer the following question given the following passages:\n"
+        "ID: 1\nTitle: Oslo\nContext: A city.\n"
+        "Question: who wrote it\n"
+        'After the answer, on a new line, write "Evidence:" and the IDs of the passages that it is based on, '
+        'in square brackets, or "none".\n'
+        "Answer:"
+    )
+    assert '\nAfter the judgement, on a new line, write "Evidence:"' in render("fever", "q", [], cites=True).text
+    assert render("wow", "Hi", [], cites=True).text.endswith(
+        'Hi\nAfter the response, on a new line, write "Evidence:" '
+        'and the IDs of the passages that it is based on, in square brackets, or "none".'
+    )
+
+
+@pytest.mark.parametrize("task", ["nq", "fever", "wow"])
+def test_both_variants_begin_alike(task: str) -> None:
+    """So that a model needs to read the passages once."""
+    passages = [("A", "b"), ("C", "d")]
+    plain, citing = render(task, "q", passages), render(task, "q", passages, cites=True)
+    assert plain.spans == citing.spans
+    assert plain.context_end == plain.spans[-1][1] > 0
+    assert plain.text[: plain.context_end] == citing.text[: citing.context_end]
+    assert render(task, "q", []).context_end == 0
+    assert citing.text == citing.text.strip()

@@ -1,4 +1,5 @@
 import json
+import re
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
@@ -35,7 +36,9 @@ def test_a_run_leaves_rows_record_and_summary_and_can_be_repeated(
     recorded = json.loads((run / "run.json").read_text())
     assert recorded["model"]["name"] == "tiny-chat"
     assert recorded["max_new_tokens"] == {"qa": 4, "fact": 4, "dialogue": 4}
-    assert len(json.loads((run / "summary.json").read_text())["cells"]) == 6
+    summary = json.loads((run / "summary.json").read_text())
+    assert len(summary["cells"]) == 6
+    assert summary["tokens"]["n_prompt_tokens"] == sum(row.n_prompt_tokens or 0 for row in rows)
     assert RUNNER.invoke(app, arguments, catch_exceptions=False).exit_code == 0
     assert read_rows(run) == rows
     with pytest.raises(SetupError, match="differs in limit"):
@@ -52,6 +55,43 @@ def test_a_dry_run_shows_what_would_be_asked_and_writes_nothing(
     assert "oracle_rag" in result.stdout
     assert "fever" in result.stdout
     assert not (tmp_path / "runs").exists()
+
+
+def test_a_dry_run_for_an_endpoint_counts_with_a_named_tokenizer_and_says_what_it_costs(
+    app: typer.Typer, dataset_folder: Path, chat_folder: Path
+) -> None:
+    arguments = ["eval", str(dataset_folder), "--config", "1k_p0", "--model", "openai:m", "--method", "vanilla_rag"]
+    arguments += ["--dry-run", "--task", "nq", "--price-in", "1000000", "--price-out", "2000000"]
+    with pytest.raises(SetupError, match="names no tokenizer; name one with --tokenizer"):
+        RUNNER.invoke(app, arguments, catch_exceptions=False)
+    result = RUNNER.invoke(app, [*arguments, "--tokenizer", str(chat_folder)], catch_exceptions=False)
+    said = re.search(r"2 different prompts: (\d+) tokens to read, at most 128 to write, at most (\d+)", result.stdout)
+    assert said is not None
+    assert int(said[2]) == int(said[1]) + 2 * 128
+
+
+def test_settings_of_a_run_are_in_its_record(
+    app: typer.Typer, dataset_folder: Path, chat_folder: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    arguments = ["eval", str(dataset_folder), "--config", "1k_p0", "--model", str(chat_folder), "--out", str(run)]
+    arguments += ["--method", "retrieved_bm25@16", "--method", "retrieved_bm25", "--method", "closed_book+cite"]
+    arguments += ["--shard", "2/2", "--system", "CITE", "--max-batch-tokens", "2000", "--no-prefix-reuse"]
+    result = RUNNER.invoke(app, [*arguments, "--max-new-tokens", "4"], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    assert [row.method for row in read_rows(run)] == ["retrieved_bm25"] * 2 + ["closed_book+cite"] * 2
+    recorded = json.loads((run / "run.json").read_text())
+    assert recorded["methods"] == ["retrieved_bm25", "closed_book+cite"]
+    assert (recorded["shard"], recorded["max_batch_tokens"], recorded["shares_prefixes"]) == ([2, 2], 2000, False)
+    assert (recorded["model"]["system"], recorded["model"]["attention"]) == ("CITE", "sdpa")
+    assert recorded["evidence_tokens"] == 0
+
+
+@pytest.mark.parametrize("shard", ["0/2", "3/2", "1", "1/0", "a/b"])
+def test_a_shard_that_is_none_is_refused(shard: str, app: typer.Typer, dataset_folder: Path) -> None:
+    arguments = ["eval", str(dataset_folder), "--config", "1k_p0", "--model", "m", "--method", "closed_book"]
+    with pytest.raises(SetupError, match="is no part of a whole"):
+        RUNNER.invoke(app, [*arguments, "--shard", shard], catch_exceptions=False)
 
 
 def test_mistakes_are_found_before_the_model_is_loaded(app: typer.Typer, dataset_folder: Path) -> None:

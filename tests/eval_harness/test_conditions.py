@@ -1,5 +1,8 @@
-from eval_harness.conditions import closed_book, oracle, vanilla
+import pytest
+
+from eval_harness.conditions import closed_book, oracle, retrieved, vanilla
 from eval_harness.load import Instance, Passage
+from eval_harness.retrieval import Retrieval
 
 PASSAGES = [Passage(f"{n}:0", f"T{n}", f"text {n}", "gold" if n in (0, 2) else "random") for n in range(3)]
 FULL = Instance("nq-1", "nq", "q", ["a"], PASSAGES, [2, 0])
@@ -24,3 +27,14 @@ def test_a_condition_that_cannot_be_met_is_none_and_not_closed_book() -> None:
     """case 150"""
     assert oracle(NO_GOLD) is None
     assert vanilla(NO_CONTEXT) is None
+    assert retrieved(Retrieval(), "bm25", 16)(NO_CONTEXT) is None
+
+
+@pytest.mark.parametrize(("k", "want"), [(1, ["2:0"]), (2, ["0:0", "2:0"]), (9, ["0:0", "1:0", "2:0"])])
+def test_retrieved_shows_the_k_best_in_the_order_of_the_context(k: int, want: list[str]) -> None:
+    """The second word of the query stands in passage 2, the first in 2 and 0, so that their ranks are 2, 0, 1."""
+    texts = ["amber", "chalk", "amber basalt"]
+    passages = [Passage(f"{n}:0", "", text, "random") for n, text in enumerate(texts)]
+    instance = Instance("nq-1", "nq", "amber basalt", ["a"], passages, [0])
+    shown = retrieved(Retrieval(), "bm25", k)(instance)
+    assert [passage.pid for passage in shown or []] == want

@@ -102,10 +102,10 @@ def test_output_stops_at_the_end_of_the_turn(chat_folder: Path) -> None:
 
     assert json.loads((chat_folder / "generation_config.json").read_text())["eos_token_id"] == SPECIAL["</s>"]
     model = HfModel(chat_folder, "stopping", "r", "float32")
-    model._model.lm_head.weight.data.zero_()
+    model.network.lm_head.weight.data.zero_()
     bias = torch.zeros(260)
     bias[SPECIAL["<|im_end|>"]] = 1  # the likeliest token everywhere
-    model._model.lm_head.bias = torch.nn.Parameter(bias)
+    model.network.lm_head.bias = torch.nn.Parameter(bias)
     (generation,) = model.generate(["x"], 8)
     assert (generation.text, generation.n_new_tokens, generation.truncated) == ("", 0, False)
 

@@ -81,5 +81,5 @@ def test_a_missing_column_a_second_id_and_an_empty_split_are_errors(make_dataset
     with pytest.raises(SetupError, match="no rows"):
         load_instances(dataset, "1k_p25", "test")
     pq.write_table(pa.table({"id": ["a"], "task": ["nq"]}), folder / "1k_p50" / "test-00000-of-00001.parquet")
-    with pytest.raises(SetupError, match="lacks the columns answers, gold, passages, query"):
+    with pytest.raises(SetupError, match="lacks the columns answers, context_id, gold, passages, query"):
         load_instances(dataset, "1k_p50", "test")

@@ -33,6 +33,21 @@ def test_a_half_written_last_line_is_cut_off(tmp_path: Path) -> None:
     assert read_rows(tmp_path) == [ROW, OTHER]
 
 
+def test_a_line_cut_at_any_byte_is_left_out(tmp_path: Path) -> None:
+    """Also inside a letter of several bytes."""
+    Results(tmp_path, RECORD).append([ROW])
+    path = tmp_path / "results.jsonl"
+    whole = path.read_bytes()
+    for cut in range(len(whole)):
+        path.write_bytes(whole + whole[:cut])
+        assert read_rows(tmp_path) == [ROW]
+
+
+def test_a_row_that_stands_twice_counts_once(tmp_path: Path) -> None:
+    Results(tmp_path, RECORD).append([ROW, ROW])
+    assert Results(tmp_path, RECORD).rows == read_rows(tmp_path) == [ROW]
+
+
 def test_a_line_broken_in_the_middle_is_an_error(tmp_path: Path) -> None:
     Results(tmp_path, RECORD).append([ROW])
     path = tmp_path / "results.jsonl"

@@ -1,5 +1,6 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from rich.progress import Progress
@@ -9,9 +10,10 @@ from builders.prompts import render
 from eval_harness.load import open_dataset
 from eval_harness.models.base import Generation, GenerationError
 from eval_harness.models.fake import FakeModel, replaying
-from eval_harness.results import Results, Row
+from eval_harness.results import Results, Row, read_rows
 from eval_harness.run import Plan, default_folder, record, requests, run
-from tests.eval_harness.conftest import FEVER, NQ, NQ_2, instance
+from eval_harness.scorers import scorer_for
+from tests.eval_harness.conftest import FEVER, NQ, NQ_2, ROWS, instance
 
 EVERY = ("closed_book", "vanilla_rag", "oracle_rag")
 
@@ -52,14 +54,14 @@ def plan_of(folder: Path, **fields: object) -> Plan:
 def test_a_row_for_each_instance_config_and_method(dataset_folder: Path, tmp_path: Path) -> None:
     rows = results_of(plan_of(dataset_folder, configs=("1k_p0", "1k_p75")), FakeModel(reader), tmp_path / "run")
     assert len(rows) == 4 * 2 * 3
-    assert rows["nq-1", "1k_p0", "closed_book"].scores == {"subspan_em": 0, "subspan_em_strict": 0}
+    assert rows["nq-1", "1k_p0", "closed_book"].scores["subspan_em"] == 0
     row = rows["nq-1", "1k_p75", "oracle_rag"]
-    assert row.scores == {"subspan_em": 1, "subspan_em_strict": 1}
+    assert (row.scores["subspan_em"], row.scores["subspan_em_strict"]) == (1, 1)
     assert (row.status, row.answer, row.condition, row.model) == ("ok", "Jane Austen", "oracle", "fake")
     prompt = render("nq", "who wrote Emma", [("Title 1", "Emma is by Jane Austen.")]).text
     assert row.n_prompt_tokens == len(prompt.split())
     fever = rows["fever-1", "1k_p0", "vanilla_rag"]
-    assert (fever.answer, fever.output, fever.scores) == ("SUPPORTS", "TRUE", {"label_accuracy": 1})
+    assert (fever.answer, fever.output, fever.scores["label_accuracy"]) == ("SUPPORTS", "TRUE", 1)
 
 
 def test_closed_book_and_oracle_prompts(dataset_folder: Path) -> None:
@@ -82,7 +84,7 @@ def test_statuses(make_dataset: Callable[..., Path], tmp_path: Path) -> None:
     plan = plan_of(make_dataset(c1k_p0=rows), methods=("oracle_rag",))
     found = results_of(plan, FakeModel(lambda prompt: ""), tmp_path / "run")
     statuses = {key[0]: (row.status, row.scores) for key, row in found.items()}
-    wrong = {"subspan_em": 0.0, "subspan_em_strict": 0.0}
+    wrong = dict.fromkeys(scorer_for("nq").metrics, 0.0)
     assert statuses == {"nq-1": ("unscorable", {}), "nq-2": ("n/a", {}), "nq-3": ("unparsed", wrong)}
 
 
@@ -147,14 +149,6 @@ def test_a_batch_that_fails_is_tried_one_by_one_and_the_failure_stays_in_n(
     assert found["nq-2", "1k_p0", "vanilla_rag"].answer == "Lima"
 
 
-def test_batches_are_alike_and_longest_first(make_dataset: Callable[..., Path], tmp_path: Path) -> None:
-    rows = [instance(f"nq-{n}", "nq", "q " * n, ["x"], [0], ["t"]) for n in (1, 4, 2, 3)]
-    model = Recorder(reader)
-    plan = plan_of(make_dataset(c1k_p0=[*rows, FEVER]), methods=("closed_book",), batch_size=2)
-    results_of(plan, model, tmp_path / "run")
-    assert [[prompt.count("q ") for prompt in batch] for batch in model.batches] == [[4, 3], [2, 1], [0]]
-
-
 def test_batch_size_changes_no_answer(dataset_folder: Path, tmp_path: Path) -> None:
     """case 142"""
     found = [
@@ -192,3 +186,174 @@ def test_a_replaying_model_knows_only_what_it_saw(make_dataset: Callable[..., Pa
     found = results_of(plan, replaying({emma.prompt_sha256: "Jane Austen"}), tmp_path / "run")
     assert found[emma.key].answer == "Jane Austen"
     assert found[peru.key].status == "error"
+
+
+def test_finished_rows_stand_in_the_order_of_the_plan(dataset_folder: Path, tmp_path: Path) -> None:
+    """And not in that of the batches, so that the file is the same whatever their size."""
+    configs = ("1k_p75", "1k_p0")
+    plan = plan_of(dataset_folder, configs=configs)
+    results_of(plan, FakeModel(reader), tmp_path / "run")
+    want = [(row["id"], config, method) for config in configs for method in EVERY for row in ROWS]
+    assert [row.key for row in read_rows(tmp_path / "run")] == want
+
+
+def test_equal_prompts_of_two_methods_are_answered_once(dataset_folder: Path, tmp_path: Path) -> None:
+    """Contexts of up to three passages: the 16 best are all of them."""
+    model = Recorder(reader)
+    plan = plan_of(dataset_folder, methods=("retrieved_bm25", "vanilla_rag"), batch_size=2)
+    found = results_of(plan, model, tmp_path / "run")
+    assert sum(map(len, model.batches)) == 4
+    assert found["nq-1", "1k_p0", "retrieved_bm25"].output == found["nq-1", "1k_p0", "vanilla_rag"].output
+    assert found["nq-1", "1k_p0", "retrieved_bm25"].condition == "retrieved_bm25@16"
+
+
+def test_what_a_retriever_chose_is_evidence(dataset_folder: Path, tmp_path: Path) -> None:
+    """One of one gold passage among two kept: recall 1, precision 1/2, F1 2/3. Vanilla and oracle choose nothing."""
+    plan = plan_of(dataset_folder, tasks=("nq",), methods=("retrieved_bm25@2", "vanilla_rag", "oracle_rag"))
+    found = results_of(plan, FakeModel(reader), tmp_path / "run")
+    row = found["nq-2", "1k_p0", "retrieved_bm25@2"]
+    assert row.evidence == ["0:0", "1:0"]
+    scores = [row.scores[f"evidence_{name}"] for name in ("recall", "precision", "f1")]
+    assert scores == pytest.approx([1, 1 / 2, 2 / 3])
+    assert found["nq-2", "1k_p0", "vanilla_rag"].evidence is None
+    assert not [name for name in found["nq-2", "1k_p0", "oracle_rag"].scores if name.startswith("evidence")]
+
+
+CITATIONS = {
+    "Jane Austen\nEvidence: [2]": (["1:0"], 1, 1),
+    "Jane Austen\nEvidence: [2], [1]": (["1:0", "0:0"], 1, 1 / 2),
+    "Jane Austen\nEvidence: [37]": (["[37]"], 0, 0),
+    "Jane Austen\nEvidence: none": ([], 0, 0),
+    "Jane Austen": ([], 0, 0),
+    "": ([], 0, 0),
+}
+
+
+@pytest.mark.parametrize(("output", "want"), CITATIONS.items())
+def test_cited_numbers_become_passages(
+    output: str, want: tuple[list[str], float, float], dataset_folder: Path, tmp_path: Path
+) -> None:
+    """case 31: a number that no passage has is a wrong citation and not another passage's"""
+    plan = plan_of(dataset_folder, tasks=("nq",), limit=1, methods=("vanilla_rag+cite",))
+    (row,) = results_of(plan, FakeModel(lambda prompt: output), tmp_path / "run").values()
+    assert (row.evidence, row.scores["evidence_recall"], row.scores["evidence_precision"]) == want
+    assert row.status == ("ok" if output else "unparsed")
+    assert row.answer == ("Jane Austen" if output else None)
+
+
+def test_every_counted_row_has_the_same_scores(make_dataset: Callable[..., Path], tmp_path: Path) -> None:
+    """case 11: a mean has one denominator for each measure, failures and outputs without an answer included"""
+    rows = [instance(f"nq-{n}", "nq", name, ["x"], [0], ["t"]) for n, name in enumerate(("fine", "empty", "poison"))]
+    plan = plan_of(make_dataset(c1k_p0=rows), methods=("vanilla_rag+cite",))
+    model = Recorder(lambda prompt: "" if "empty" in prompt else "x [1]", poison="poison")
+    found = results_of(plan, model, tmp_path / "run").values()
+    assert [row.status for row in found] == ["ok", "unparsed", "error"]
+    assert len({tuple(row.scores) for row in found}) == 1
+    assert [row.scores["evidence_recall"] for row in found] == [1, 0, 0]
+
+
+def test_citing_prompts_have_room_for_evidence(dataset_folder: Path) -> None:
+    plan = plan_of(dataset_folder, methods=("vanilla_rag", "vanilla_rag+cite"), tasks=("nq",))
+    assert [group[0].max_new_tokens for group in requests(plan, len)] == [64, 64 + 32]
+    assert record(plan, FakeModel(reader))["evidence_tokens"] == 32
+    assert record(plan_of(dataset_folder), FakeModel(reader))["evidence_tokens"] is None
+
+
+def test_shards_are_the_whole_and_keep_contexts_together(make_dataset: Callable[..., Path]) -> None:
+    rows = [instance(f"nq-{n}", "nq", f"q {n}", ["x"], [0], ["t"]) | {"context_id": f"c{n // 3}"} for n in range(12)]
+    folder = make_dataset(c1k_p0=rows)
+    parts = [plan_of(folder, shard=(number, 3)).instances("1k_p0") for number in (1, 2, 3)]
+    assert sorted(one.id for part in parts for one in part) == sorted(row["id"] for row in rows)
+    contexts = [{one.context_id for one in part} for part in parts]
+    assert contexts == [{"c0", "c3"}, {"c1"}, {"c2"}]
+    with pytest.raises(SetupError, match="fewer than 5 contexts; use fewer shards"):
+        plan_of(folder, shard=(5, 5)).instances("1k_p0")
+
+
+class Sharing(Recorder):
+    """Reads the words that prompts share once, and says so; each of its prefixes is kept."""
+
+    def __init__(self, answer: Callable[[str], str]) -> None:
+        super().__init__(answer)
+        self.prefixes: list[int] = []
+
+    def prefill(self, prompts: Sequence[str]) -> "Shared":
+        self.prefixes.append(len(prompts))
+        return Shared(min(len(prompt.split()) for prompt in prompts) - 1)
+
+    def generate_after(self, prefix: "Shared", prompts: Sequence[str], max_new_tokens: int) -> list[Generation]:
+        return [one._replace(n_cached_tokens=prefix.n_tokens) for one in self.generate(prompts, max_new_tokens)]
+
+
+class Shared(NamedTuple):
+    n_tokens: int
+
+
+def test_a_shared_context_is_read_once_and_the_first_row_pays(
+    make_dataset: Callable[..., Path], tmp_path: Path
+) -> None:
+    texts = ["Lima is the capital.", "Snow melts."]
+    rows = [instance(f"nq-{n}", "nq", f"what is {n}", ["Lima"], [0], texts) for n in range(3)]
+    plan = plan_of(make_dataset(c1k_p0=[*rows, FEVER]), methods=("vanilla_rag",))
+    model = Sharing(reader)
+    found = results_of(plan, model, tmp_path / "run")
+    assert model.prefixes == [3]
+    prompt = render("nq", "what is 0", [("Title 0", texts[0]), ("Title 1", texts[1])]).text
+    shared = len(prompt.split()) - 1
+    assert [found[f"nq-{n}", "1k_p0", "vanilla_rag"].n_cached_tokens for n in range(3)] == [0, shared, shared]
+    assert found["fever-1", "1k_p0", "vanilla_rag"].n_cached_tokens == 0
+
+
+def test_a_prefix_that_cannot_be_held_is_done_without(make_dataset: Callable[..., Path], tmp_path: Path) -> None:
+    rows = [instance(f"nq-{n}", "nq", f"what is {n}", ["Lima"], [0], ["Lima is the capital."]) for n in range(3)]
+
+    class Full(Sharing):
+        def prefill(self, prompts: Sequence[str]) -> Shared:
+            super().prefill(prompts)
+            raise GenerationError("out of memory")
+
+    model = Full(reader)
+    found = results_of(plan_of(make_dataset(c1k_p0=rows), methods=("vanilla_rag",)), model, tmp_path / "run")
+    assert model.prefixes == [3]
+    assert {(row.status, row.n_cached_tokens) for row in found.values()} == {("ok", 0)}
+
+
+def test_the_record_of_a_run_that_retrieves(dataset_folder: Path) -> None:
+    found = record(plan_of(dataset_folder, methods=("retrieved_bm25@16", "vanilla_rag+cite")), FakeModel(reader))
+    assert found["methods"] == ["retrieved_bm25", "vanilla_rag+cite"]
+    assert found["retrieval"]["bm25"] == {"k1": 0.9, "b": 0.4}
+    assert found["citing_version"] == "1"
+    assert found["shard"] == [1, 1]
+    assert found["scorer_version"]
+
+
+class Each(FakeModel):
+    """Answers each prompt by itself, fails for one that holds `poison`, and had a token of each prompt already."""
+
+    def __init__(self, poison: str = "\x00") -> None:
+        super().__init__(reader)
+        self.asked: list[str] = []
+        self._poison = poison
+
+    def generate_each(self, prompts: Sequence[str], max_new_tokens: int) -> list[Generation | GenerationError]:
+        self.asked += prompts
+        found = self.generate(prompts, max_new_tokens)
+        return [
+            GenerationError("lost") if self._poison in prompt else one._replace(n_prompt_tokens=7, n_cached_tokens=1)
+            for prompt, one in zip(prompts, found, strict=True)
+        ]
+
+
+def test_a_model_that_answers_each_by_itself_is_asked_again_for_what_failed_alone(
+    dataset_folder: Path, tmp_path: Path
+) -> None:
+    """And its own counts are recorded."""
+    plan = plan_of(dataset_folder, methods=("vanilla_rag",), batch_size=4, shares_prefixes=False)
+    found = results_of(plan, Each("Emma"), tmp_path / "run")
+    assert sorted(row.status for row in found.values()) == ["error", "ok", "ok", "ok"]
+    assert {(row.n_prompt_tokens, row.n_cached_tokens) for row in found.values() if row.status == "ok"} == {(7, 1)}
+    again = Each()
+    found = results_of(plan, again, tmp_path / "run")
+    assert [("Emma" in prompt) for prompt in again.asked] == [True]
+    assert {row.status for row in found.values()} == {"ok"}
+    assert [row.id for row in read_rows(tmp_path / "run")] == [row["id"] for row in ROWS]

@@ -55,7 +55,7 @@ def _surface(m: Measures) -> str:
 
 def _seen(m: Measures, config: str, split: str) -> dict[str, np.ndarray]:
     """Features of a split's gold and of some other passages of the same instances, by their group."""
-    chance = "hash(\"row\" || ' ' || \"position\")"  # others in each row of a shared context
+    chance = 'hash("row" || \' \' || "position")'  # others in each row of a shared context
     rows = m.sql(
         f"""SELECT is_gold, "row", "position" / greatest(n_passages, 1), s.* EXCLUDE (text)
         FROM (SELECT * FROM placements JOIN (

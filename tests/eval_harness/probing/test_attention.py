@@ -16,7 +16,8 @@ from transformers import (
 )
 
 from builders.errors import SetupError
-from eval_harness.probing.attention import Scores, Span, Watch, probed_layers, watching
+from eval_harness.probing.attention import Scores, Watch, probed_layers, watching
+from eval_harness.probing.spans import Span
 
 SIZES = {
     "hidden_size": 32,

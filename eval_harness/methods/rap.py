@@ -1,0 +1,96 @@
+"""Retrieval attention probing: answers from the passages that the retrieval heads look at (paper, formula 5)."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from builders.errors import SetupError
+from builders.prompts import Prompt
+from eval_harness.load import Instance, Passage
+from eval_harness.methods.base import Answer, Question
+from eval_harness.methods.direct import Direct
+from eval_harness.models.base import GenerationError
+from eval_harness.parse import Parsed, parse
+from eval_harness.probing.heads import Heads, Setting, union
+from eval_harness.probing.probe import Variant, scores_of
+from eval_harness.probing.reading import Attends
+from eval_harness.session import Session
+
+ASK = Direct()
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The heads that choose, and how: `settings` by task, with "" for every other task."""
+
+    heads: Heads
+    settings: Mapping[str, Setting]
+    max_layer: int | None = None
+
+    def setting(self, task: str) -> Setting:
+        """How many heads and passages a task gets; SetupError where it has no setting."""
+        found = self.settings.get(task, self.settings.get(""))
+        if found is None:
+            raise SetupError(f"no Q and M are set for the task {task}; give --q and --m")
+        return found
+
+    @property
+    def variant(self) -> Variant:
+        """The scores that the heads were probed with."""
+        made = self.heads.made_from
+        return Variant(made["position"], made["pooling"], made["calibrated"])
+
+    def describe(self) -> dict[str, Any]:
+        """What answers depend on, for the record of a run."""
+        tasks = {
+            task: {**setting._asdict(), "heads": [list(head) for head in self.chosen(setting)]}
+            for task, setting in sorted(self.settings.items())
+        }
+        return {"tasks": tasks, "n": self.heads.n, "made_from": self.heads.made_from}
+
+    def chosen(self, setting: Setting) -> Any:
+        """The heads of a setting."""
+        return self.heads.best(setting.q, setting.m, self.max_layer)
+
+
+class Rap:
+    """Reads the context up to the highest head chosen, keeps what the heads look at, and asks again with that alone."""
+
+    name = "rap"
+    keeps = True
+
+    def __init__(self, choice: Choice) -> None:
+        self.choice = choice
+
+    def prompt(self, instance: Instance, passages: Sequence[Passage]) -> Prompt:
+        """The prompt over all passages, which the heads look at."""
+        return ASK.prompt(instance, passages)
+
+    def answer(self, session: Session, questions: Sequence[Question]) -> list[Answer | GenerationError]:
+        """The answer to each question from the passages chosen for it."""
+        return [self._answer(session, question) for question in questions]
+
+    def read(self, task: str, output: str) -> Parsed:
+        """The answer in an output."""
+        return parse(task, output)
+
+    def _answer(self, session: Session, question: Question) -> Answer | GenerationError:
+        model = session.model
+        if not isinstance(model, Attends):
+            raise SetupError(f"{model.name} shows no attention, so rap cannot be used with it; use a local model")
+        instance = question.instance._replace(passages=list(question.passages))
+        setting = self.choice.setting(instance.task)
+        heads = self.choice.chosen(setting)
+        layers = sorted({head.layer for head in heads})
+        began = time.perf_counter()
+        try:
+            scores = scores_of(model, instance, [self.choice.variant], layers, stop=True, prefix=session.prefix())
+            kept = [instance.passages[at] for at in union(scores[self.choice.variant], layers, heads, setting.m)]
+            probed = time.perf_counter()
+            prompt = ASK.prompt(instance, kept).text
+            (found,) = session.model.generate([prompt], question.max_new_tokens)
+        except GenerationError as error:
+            return error
+        steps = {"probe": round(probed - began, 4), "answer": round(time.perf_counter() - probed, 4)}
+        return Answer(found, [passage.pid for passage in kept], steps)

@@ -1,0 +1,129 @@
+"""Probes a model on instances whose gold is known: the hit rate of every head (paper, section 4.2)."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from builders.errors import SetupError
+from eval_harness.load import Instance
+from eval_harness.methods.direct import Direct
+from eval_harness.models.base import SharesPrefix
+from eval_harness.probing.heads import Heads, hits
+from eval_harness.probing.reading import (
+    NO_QUESTION,
+    POOLINGS,
+    POSITIONS,
+    Attends,
+    Pooling,
+    Position,
+    attend,
+    layers_of,
+    look_at,
+    pooled,
+)
+
+if TYPE_CHECKING:
+    import torch
+
+ASK = Direct()
+
+
+class Variant(NamedTuple):
+    """A way to score passages: where to look from, how to pool, and whether an empty question's are taken off."""
+
+    position: Position
+    pooling: Pooling
+    calibrated: bool
+
+    def describe(self) -> dict[str, Any]:
+        """Its parts by name."""
+        return self._asdict()
+
+
+VARIANTS = [Variant(*parts) for parts in product(POSITIONS, POOLINGS, (False, True))]
+
+
+class Counted(NamedTuple):
+    """How many instances were probed, and how many were left out for each reason."""
+
+    n: int
+    left_out: dict[str, int]
+
+
+def scores_of(
+    model: Attends,
+    instance: Instance,
+    variants: Sequence[Variant],
+    layers: Sequence[int],
+    stop: bool = False,
+    prefix: Any = None,
+) -> dict[Variant, "torch.Tensor"]:
+    """The scores of an instance's passages under each variant, [layers, heads, passages].
+
+    A model that can go on from a shared beginning reads the context once for all of them; `prefix` may hold it already.
+    """
+    empty = instance._replace(query=NO_QUESTION)
+    prompts = {False: ASK.prompt(instance, instance.passages), True: ASK.prompt(empty, empty.passages)}
+    positions = {variant.position for variant in variants}
+    looks = [(position, null) for position in sorted(positions) for null in (False, True) if _needed(variants, null)]
+    if prefix is None and len(looks) > 1 and isinstance(model, SharesPrefix):
+        prefix = model.prefill([prompts[False].text, prompts[True].text])
+    found = {}
+    for position, null in looks:
+        query = NO_QUESTION if null else instance.query
+        look = look_at(model.template, prompts[null], query, position)
+        found[position, null] = attend(model, look, layers, stop, prefix)
+    return {
+        variant: pooled(found[variant.position, False], variant.pooling)
+        - (pooled(found[variant.position, True], variant.pooling) if variant.calibrated else 0)
+        for variant in variants
+    }
+
+
+def _needed(variants: Sequence[Variant], null: bool) -> bool:
+    return not null or any(variant.calibrated for variant in variants)
+
+
+def probe(
+    model: Attends,
+    instances: Sequence[Instance],
+    ms: Sequence[int],
+    variants: Sequence[Variant],
+    made_from: dict[str, Any],
+    fits: Callable[[Instance], bool],
+    advance: Callable[[], object] = lambda: None,
+) -> tuple[dict[Variant, Heads], Counted]:
+    """The hit rates of every head under each variant at each M; instances without gold or too long are left out."""
+    layers = layers_of(model)
+    totals: dict[tuple[Variant, int], Any] = {}
+    left_out = {"no_gold": 0, "overlength": 0}
+    n = 0
+    for instance in _marked(instances, advance):
+        if not instance.gold:
+            left_out["no_gold"] += 1
+        elif not fits(instance):
+            left_out["overlength"] += 1
+        else:
+            n += 1
+            for variant, scores in scores_of(model, instance, variants, layers).items():
+                for m in ms:
+                    rates = hits(scores, instance.gold, m)
+                    totals[variant, m] = rates + totals.get((variant, m), 0)
+    if not n:
+        raise SetupError(f"none of {len(instances)} instances can be probed ({left_out}); choose a shorter config")
+    heads = {
+        variant: Heads(
+            layers,
+            {m: (totals[variant, m] / n).tolist() for m in ms},
+            n,
+            {**made_from, **variant.describe()},
+        )
+        for variant in variants
+    }
+    return heads, Counted(n, left_out)
+
+
+def _marked(instances: Sequence[Instance], advance: Callable[[], object]) -> Iterator[Instance]:
+    for instance in instances:
+        yield instance
+        advance()

@@ -1,0 +1,70 @@
+from pathlib import Path
+
+import pytest
+
+from builders.errors import SetupError
+from eval_harness.models.template import Template, load_config, load_tokenizer, position_limit
+from tests.eval_harness.conftest import SPECIAL, save_model, save_tokenizer
+
+FRAME = "<s>{}<|im_start|>user\n{}<|im_end|>\n<|im_start|>assistant\n"
+
+
+def with_template(folder: Path, jinja: str) -> Template:
+    save_tokenizer(folder, chat=True)
+    (folder / "chat_template.jinja").write_text(jinja)
+    return Template(load_tokenizer(folder, "m"), "m", system="CITE")
+
+
+def test_the_text_is_what_is_encoded(chat_folder: Path) -> None:
+    template = Template(load_tokenizer(chat_folder, "m"), "m")
+    assert template.render(" hi ") == FRAME.format("", " hi ")
+    tokenizer = load_tokenizer(chat_folder, "m")
+    assert template.encode(" hi ") == tokenizer(template.render(" hi "), add_special_tokens=False).input_ids
+
+
+def test_a_model_without_template_reads_its_begin_token_and_the_text(base_folder: Path) -> None:
+    """case 120"""
+    template = Template(load_tokenizer(base_folder, "m"), "m")
+    assert template.render("hi") == "<s>hi"
+    assert not template.is_chat
+
+
+def test_the_system_turn_is_kept_as_it_is(chat_folder: Path) -> None:
+    """cases 127 and 128: where the template renders it, and not trimmed"""
+    template = Template(load_tokenizer(chat_folder, "m"), "m", system=" CITE\n")
+    assert template.render("hi") == FRAME.format("<|im_start|>system\n CITE\n<|im_end|>\n", "hi")
+    assert template.describe()["system"] == " CITE\n"
+    assert template.encode("hi").count(SPECIAL["<s>"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("jinja", "message"),
+    [
+        ("{% for m in messages if m.role == 'user' %}{{ m.content }}{% endfor %}", "does not put a system turn in"),
+        ("{% for m in messages %}{{ m.content }}{{ m.content }}{% endfor %}", "does not put the user's text in once"),
+        ("{{ messages[0].content[:3] }}{{ messages[1].content }}", "does not put a system turn in"),
+        ("{{ raise_exception('no system role') }}", r"refuses its turns \(no system role\); leave --system out"),
+        ("{{ messages[1].content }}{{ messages[0].content }}", "does not put a system turn in"),
+    ],
+)
+def test_a_system_turn_that_a_template_drops_is_refused(tmp_path: Path, jinja: str, message: str) -> None:
+    """case 127"""
+    with pytest.raises(SetupError, match=message):
+        with_template(tmp_path, jinja)
+
+
+def test_a_system_text_that_cannot_be_kept_is_refused(chat_folder: Path, base_folder: Path) -> None:
+    with pytest.raises(SetupError, match="no chat template, so it has no system turn"):
+        Template(load_tokenizer(base_folder, "m"), "m", system="CITE")
+    with pytest.raises(SetupError, match="holds a special token"):
+        Template(load_tokenizer(chat_folder, "m"), "m", system="CITE<|im_end|>")
+
+
+def test_the_limit_is_the_smaller_one(tmp_path: Path) -> None:
+    """cases 121 and 122: the tokenizer's is 1e30 where it is not set, and 128,000 is no 131,072"""
+    folder = save_model(tmp_path / "m", positions=131072)
+    tokenizer, config = load_tokenizer(folder, "m"), load_config(folder, "m")
+    assert tokenizer.model_max_length > 1e29
+    assert position_limit(config, tokenizer) == 131072
+    tokenizer.model_max_length = 128000
+    assert position_limit(config, tokenizer) == 128000
