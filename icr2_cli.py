@@ -11,6 +11,7 @@ from builders.errors import SetupError
 from dataset_cards.cli import register as register_card
 from dataset_cards.publish_cli import register as register_publish
 from eval_harness.cli import register as register_eval_harness
+from eval_harness.probing.cli import register as register_probe
 from eval_harness.report.cli import register as register_report
 from eval_harness.tasks.cli import register as register_tasks
 from validation.cli import register as register_validation
@@ -27,6 +28,7 @@ for register in (
     register_card,
     register_publish,
     register_eval_harness,
+    register_probe,
     register_report,
     register_tasks,
 ):

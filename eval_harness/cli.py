@@ -13,8 +13,10 @@ from builders.device import DType
 from builders.errors import SetupError
 from eval_harness.load import check_parts, open_dataset, tokenizer_name
 from eval_harness.methods import NAMES
+from eval_harness.methods.rap import Probed
 from eval_harness.models import BUNDLED_MODELS, ENDPOINT, find_checkpoint, load_endpoint, load_model
 from eval_harness.models.base import Model
+from eval_harness.probing.heads import read_heads
 from eval_harness.retrieval import ENCODER
 from eval_harness.run import MAX_NEW_TOKENS, Plan
 from eval_harness.show_prompt import show_prompt
@@ -23,6 +25,7 @@ ENDPOINT_BATCH = 32  # prompts handed over at a time; how many are under way is 
 
 _SERVER = "Models behind a chat endpoint (openai:MODEL)"
 _SPEED = "Speed"
+_RAP = "Retrieval attention probing (rap@QxM)"
 
 
 def register(app: typer.Typer) -> None:
@@ -34,6 +37,10 @@ def register(app: typer.Typer) -> None:
 
 def _server(help: str, **more: Any) -> Any:
     return typer.Option(help=help, rich_help_panel=_SERVER, **more)
+
+
+def _rap(help: str, **more: Any) -> Any:
+    return typer.Option(help=help, rich_help_panel=_RAP, **more)
 
 
 def _speed(help: str, **more: Any) -> Any:
@@ -48,7 +55,9 @@ def evaluate(
     ],
     method: Annotated[
         list[str],
-        typer.Option(help=f"One of {', '.join(NAMES)}, retrieved ones also as NAME@K, each also as NAME+cite."),
+        typer.Option(
+            help=f"One of {', '.join(NAMES)}, retrieved ones also as NAME@K, each also as NAME+cite, or rap@QxM."
+        ),
     ],
     task: Annotated[list[str] | None, typer.Option(help="A task; may be given again. Default: all.")] = None,
     split: Annotated[str, typer.Option(help="The split to run.")] = "test",
@@ -59,6 +68,9 @@ def evaluate(
     max_new_tokens: Annotated[int | None, typer.Option(min=1, help="For every task; default: by task.")] = None,
     out: Annotated[Path | None, typer.Option(metavar="RUN", help="The run's folder; default: under runs/.")] = None,
     dry_run: Annotated[bool, typer.Option(help="Show what would be asked; load no model.")] = False,
+    heads: Annotated[Path | None, _rap("Heads that retrieve, as `icr2 probe` found them.", metavar="FILE")] = None,
+    preset: Annotated[str | None, _rap("What `rap` alone stands for, such as da-icr2: the paper's Q and M.")] = None,
+    max_layer: Annotated[int | None, _rap("Use heads up to this layer alone, and read no further.", min=0)] = None,
     batch_size: Annotated[int | None, _speed("Prompts at a time; default: 1.", min=1)] = None,
     max_batch_tokens: Annotated[
         int | None, _speed("Padded tokens of prompts and outputs at a time, instead of a number of prompts.", min=1)
@@ -94,6 +106,7 @@ def evaluate(
         shard=_shard(shard),
         encoder=encoder,
         shares_prefixes=prefix_reuse and not remote,
+        probed=Probed(read_heads(heads), preset, max_layer) if heads else None,
     )
     if max_new_tokens is not None:
         plan = replace(plan, evidence_tokens=0)  # the limit is the one asked for

@@ -3,7 +3,7 @@
 import platform
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from importlib.metadata import version
@@ -16,6 +16,7 @@ from eval_harness import scorers
 from eval_harness.load import Dataset, Instance, Passage, load_instances, shard
 from eval_harness.methods import Setting, settings
 from eval_harness.methods.base import Question
+from eval_harness.methods.rap import Probed, Rap
 from eval_harness.models.base import Model
 from eval_harness.retrieval import ENCODER, Retrieval
 
@@ -47,6 +48,7 @@ class Plan:
     shard: tuple[int, int] = (1, 1)
     encoder: str = ENCODER
     shares_prefixes: bool = True
+    probed: Probed | None = None
 
     @cached_property
     def retrieval(self) -> Retrieval:
@@ -56,7 +58,7 @@ class Plan:
     @cached_property
     def settings(self) -> list[Setting]:
         """What the names of methods stand for; SetupError where one is unknown."""
-        return settings(self.methods, self.retrieval)
+        return settings(self.methods, self.retrieval, self.probed)
 
     def instances(self, config: str) -> list[Instance]:
         """The instances of a config, in file order; SetupError where a shard has none."""
@@ -128,7 +130,7 @@ def record(plan: Plan, model: Model) -> dict[str, Any]:
     """Everything that the results of a plan depend on, for run.json."""
     rankers = [setting.ranker for setting in plan.settings if setting.ranker]
     cites = any(setting.cites for setting in plan.settings)
-    fields = asdict(plan) | {
+    fields = asdict(replace(plan, probed=None)) | {
         "dataset": {key: value for key, value in plan.dataset._asdict().items() if key != "folder"},
         "methods": [setting.name for setting in plan.settings],
         "model": model.describe(),
@@ -140,6 +142,8 @@ def record(plan: Plan, model: Model) -> dict[str, Any]:
         "retrieval": plan.retrieval.describe(rankers) if rankers else None,
         "evidence_tokens": plan.evidence_tokens if cites else None,
         "citing_version": prompts.CITING_VERSION if cites else None,
+        "probed": {one.name: one.method.choice.describe() for one in plan.settings if isinstance(one.method, Rap)}
+        or None,
     }
     return {key: list(value) if isinstance(value, tuple) else value for key, value in fields.items()}
 

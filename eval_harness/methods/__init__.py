@@ -9,12 +9,16 @@ from eval_harness.conditions import CONDITIONS, Condition, retrieved
 from eval_harness.load import Instance, Passage
 from eval_harness.methods.base import Method
 from eval_harness.methods.direct import Direct
+from eval_harness.methods.rap import Choice, Probed, Rap
+from eval_harness.probing.heads import Setting as HeadSetting
+from eval_harness.probing.heads import preset
 from eval_harness.retrieval import RANKERS, Ranker, Retrieval
 
 K = 16  # passages of a retrieved condition, unless its name says another number
 
 _RETRIEVED: dict[str, Ranker] = {f"retrieved_{ranker}": ranker for ranker in RANKERS}
 _NAME = re.compile(r"(?P<condition>\w+)(?:@(?P<k>[1-9][0-9]*))?(?P<cites>\+cite)?")
+_RAP = re.compile(r"rap(?:@(?P<q>[1-9][0-9]*)x(?P<m>[1-9][0-9]*))?")
 
 
 class Setting(NamedTuple):
@@ -48,13 +52,16 @@ METHODS: dict[str, Setting] = {name: Setting(name, condition, DIRECT) for name, 
 NAMES = (*METHODS, *_RETRIEVED)  # each also with +cite
 
 
-def settings(names: Sequence[str], retrieval: Retrieval) -> list[Setting]:
-    """The settings that the names stand for, each once, in the order given; SetupError names those that are none."""
-    found = {name: _setting(name, retrieval) for name in names}
+def settings(names: Sequence[str], retrieval: Retrieval, probed: Probed | None = None) -> list[Setting]:
+    """The settings that the names stand for, each once, in the order given; SetupError names those that are none.
+
+    `rap@QxM` answers from the top M passages of Q heads of `probed`, and `rap` from those that its preset says.
+    """
+    found = {name: _rap(name, probed) if _RAP.fullmatch(name) else _setting(name, retrieval) for name in names}
     if unknown := sorted(name for name, setting in found.items() if setting is None):
         raise SetupError(
             f"no method {', '.join(unknown)}; there are {', '.join(NAMES)}, the retrieved ones also with a number of "
-            "passages (retrieved_bm25@8), and each also with citations (vanilla_rag+cite)"
+            "passages (retrieved_bm25@8), each also with citations (vanilla_rag+cite), and rap@QxM (rap@4x1)"
         )
     return list({setting.name: setting for setting in found.values() if setting is not None}.values())
 
@@ -71,6 +78,20 @@ def _setting(name: str, retrieval: Retrieval) -> Setting | None:
     cites = bool(written["cites"])
     spelling = f"{written['condition']}{at}{written['cites'] or ''}"
     return Setting(spelling, condition, CITING if cites else DIRECT, _RETRIEVED.get(written["condition"]), cites)
+
+
+def _rap(name: str, probed: Probed | None) -> Setting:
+    """Retrieval attention probing over the full context."""
+    written = _RAP.fullmatch(name)
+    if probed is None:
+        raise SetupError(f"{name} needs heads that retrieve: give --heads FILE, made with: icr2 probe")
+    if written and written["q"]:
+        chosen = {"": HeadSetting(int(written["q"]), int(written["m"]))}
+    else:
+        chosen = preset(probed.preset)
+    choice = Choice(probed.heads, chosen, probed.max_layer)
+    choice.check()
+    return Setting(name, CONDITIONS["vanilla_rag"], Rap(choice))
 
 
 def _condition(name: str, k: int, retrieval: Retrieval) -> Condition | None:

@@ -12,12 +12,21 @@ from eval_harness.methods.base import Answer, Question
 from eval_harness.methods.direct import Direct
 from eval_harness.models.base import GenerationError
 from eval_harness.parse import Parsed, parse
-from eval_harness.probing.heads import Heads, Setting, union
+from eval_harness.probing.heads import Head, Heads, Setting, check_model, union
 from eval_harness.probing.probe import Variant, scores_of
 from eval_harness.probing.reading import Attends
 from eval_harness.session import Session
 
 ASK = Direct()
+
+
+@dataclass(frozen=True)
+class Probed:
+    """Heads that a probe found, the layer up to which they may be used, and the preset that `rap` alone stands for."""
+
+    heads: Heads
+    preset: str | None = None
+    max_layer: int | None = None
 
 
 @dataclass(frozen=True)
@@ -49,19 +58,25 @@ class Choice:
         }
         return {"tasks": tasks, "n": self.heads.n, "made_from": self.heads.made_from}
 
-    def chosen(self, setting: Setting) -> Any:
+    def chosen(self, setting: Setting) -> list[Head]:
         """The heads of a setting."""
         return self.heads.best(setting.q, setting.m, self.max_layer)
+
+    def check(self) -> None:
+        """Raises SetupError where a setting asks for more than was probed."""
+        for setting in self.settings.values():
+            self.chosen(setting)
 
 
 class Rap:
     """Reads the context up to the highest head chosen, keeps what the heads look at, and asks again with that alone."""
 
-    name = "rap"
     keeps = True
 
     def __init__(self, choice: Choice) -> None:
         self.choice = choice
+        # answers to one prompt differ with the heads, and so must the names under which they are kept
+        self.name = "rap " + " ".join(f"{task or '*'}:{q}x{m}" for task, (q, m) in sorted(choice.settings.items()))
 
     def prompt(self, instance: Instance, passages: Sequence[Passage]) -> Prompt:
         """The prompt over all passages, which the heads look at."""
@@ -79,6 +94,7 @@ class Rap:
         model = session.model
         if not isinstance(model, Attends):
             raise SetupError(f"{model.name} shows no attention, so rap cannot be used with it; use a local model")
+        check_model(self.choice.heads, model.describe())
         instance = question.instance._replace(passages=list(question.passages))
         setting = self.choice.setting(instance.task)
         heads = self.choice.chosen(setting)

@@ -47,6 +47,15 @@ PRESETS: dict[tuple[str, str, str], Setting] = {
 }
 
 
+def preset(name: str | None) -> dict[str, Setting]:
+    """The paper's settings by task, for a name such as `da-icr2`; SetupError for another."""
+    names = sorted({f"{tuned}-{benchmark}" for tuned, benchmark, _ in PRESETS})
+    if name not in names:
+        found = f"no preset {name}" if name else "rap alone has no Q and M"
+        raise SetupError(f"{found}; write rap@QxM (rap@4x1), or give --preset {' or '.join(names)}")
+    return {task: setting for (tuned, benchmark, task), setting in PRESETS.items() if f"{tuned}-{benchmark}" == name}
+
+
 class Heads(NamedTuple):
     """What a probe found: `hit_rates[M]` is [layer][head], over `n` instances; `layers` names the rows.
 
@@ -72,9 +81,10 @@ class Heads(NamedTuple):
             raise SetupError(f"Q = {q} heads are asked for; {len(found)} were probed in the layers allowed")
         return [head for _, head in sorted(found, key=lambda pair: (-pair[0], pair[1]))[:q]]
 
-    def rate(self, head: Head, m: int) -> float:
+    def rate(self, head: tuple[int, int], m: int) -> float:
         """The hit rate of a head."""
-        return self.hit_rates[m][self.layers.index(head.layer)][head.head]
+        layer, number = head
+        return self.hit_rates[m][self.layers.index(layer)][number]
 
 
 def top(scores: "torch.Tensor", m: int) -> "torch.Tensor":
@@ -109,26 +119,30 @@ def write_heads(heads: Heads, path: Path) -> None:
     write_json(path, {"format": FORMAT, **content})
 
 
-def read_heads(path: Path, model: Mapping[str, Any]) -> Heads:
-    """The heads in a file; SetupError where it is none, or was made with another model or revision than `model`."""
+def read_heads(path: Path) -> Heads:
+    """The heads in a file; SetupError where it is none."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         if content["format"] != FORMAT:
             raise ValueError(f"its format is {content['format']!r}")
         rates = {int(m): rates for m, rates in content["hit_rates"].items()}
-        heads = Heads(list(content["layers"]), rates, int(content["n"]), dict(content["made_from"]))
+        return Heads(list(content["layers"]), rates, int(content["n"]), dict(content["made_from"]))
     except FileNotFoundError:
         raise SetupError(f"{path} is not there; make it with: icr2 probe DIR --out {path}") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise SetupError(f"{path} holds no heads of the format {FORMAT} ({error}); make it with: icr2 probe") from None
+
+
+def check_model(heads: Heads, model: Mapping[str, Any]) -> None:
+    """Raises SetupError unless the heads were probed in this very model, under this template."""
     own = heads.made_from.get("model", {})
     differing = [key for key in ("name", "revision", "chat_template_sha256") if own.get(key) != model.get(key)]
     if differing:
         key = differing[0]
         raise SetupError(
-            f"{path} was made with another model ({key} {own.get(key)!r}, not {model.get(key)!r}); run icr2 probe again"
+            f"the heads were probed in another model ({key} {own.get(key)!r}, not {model.get(key)!r}); "
+            "run icr2 probe with this one"
         )
-    return heads
 
 
 def _listed(numbers: Mapping[int, Any]) -> str:

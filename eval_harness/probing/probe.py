@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from builders.errors import SetupError
 from eval_harness.load import Instance
-from eval_harness.methods.direct import Direct
 from eval_harness.models.base import SharesPrefix
 from eval_harness.probing.heads import Heads, hits
 from eval_harness.probing.reading import (
@@ -20,12 +19,11 @@ from eval_harness.probing.reading import (
     layers_of,
     look_at,
     pooled,
+    prompt_of,
 )
 
 if TYPE_CHECKING:
     import torch
-
-ASK = Direct()
 
 
 class Variant(NamedTuple):
@@ -63,7 +61,7 @@ def scores_of(
     A model that can go on from a shared beginning reads the context once for all of them; `prefix` may hold it already.
     """
     empty = instance._replace(query=NO_QUESTION)
-    prompts = {False: ASK.prompt(instance, instance.passages), True: ASK.prompt(empty, empty.passages)}
+    prompts = {False: prompt_of(instance), True: prompt_of(empty)}
     positions = {variant.position for variant in variants}
     looks = [(position, null) for position in sorted(positions) for null in (False, True) if _needed(variants, null)]
     if prefix is None and len(looks) > 1 and isinstance(model, SharesPrefix):

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args, runtime_checkable
 
-from builders.prompts import Prompt
+from builders.prompts import Prompt, render
+from eval_harness.load import Instance
 from eval_harness.models.prefix import spread
 from eval_harness.probing.attention import Scores, Watch, probed_layers, watching
 from eval_harness.probing.spans import Span, token_spans
@@ -45,6 +46,11 @@ class Look(NamedTuple):
     rows: list[int]
 
 
+def prompt_of(instance: Instance) -> Prompt:
+    """The prompt over the whole context of an instance, as the direct method asks it."""
+    return render(instance.task, instance.query, [(passage.title, passage.text) for passage in instance.passages])
+
+
 def look_at(template: "Template", prompt: Prompt, query: str, position: Position) -> Look:
     """How to look at a prompt: from its `last` token, which predicts the first of the output, or from the `question`'s.
 
@@ -76,7 +82,7 @@ def attend(model: Attends, look: Look, layers: Sequence[int], stop: bool, prefix
         if read and prefix:
             cache = spread(model.network, prefix.cache, 1)
             if read < prefix.n_tokens:
-                cache.crop(read)
+                cache.crop(read - prefix.n_tokens)
             known = {"cache": cache}
         with watching(model.network, watch):
             model.network.base_model(

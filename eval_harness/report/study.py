@@ -13,7 +13,7 @@ from eval_harness.results import Row, read_rows
 # What a run answers, not how: runs that differ in these alone are parts of one.
 SELECTION = frozenset(("dataset", "configs", "methods", "tasks", "limit", "shard"))
 # Settings of some methods, null in a run of others, from which it does not differ by that.
-OF_METHODS = frozenset(("encoder", "retrieval", "evidence_tokens", "citing_version"))
+OF_METHODS = frozenset(("encoder", "retrieval", "evidence_tokens", "citing_version", "probed"))
 
 
 class Study(NamedTuple):

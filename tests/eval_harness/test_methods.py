@@ -29,7 +29,7 @@ def test_names(written: str, name: str, condition: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["rap", "vanilla_rag@8", "retrieved_bm25@0", "vanilla_rag+sing", "", "retrieved_bm25@"]
+    "name", ["rag", "rap@4", "vanilla_rag@8", "retrieved_bm25@0", "vanilla_rag+sing", "", "retrieved_bm25@"]
 )
 def test_other_names_are_refused_with_those_that_there_are(name: str) -> None:
     with pytest.raises(SetupError, match=rf"there are {', '.join(NAMES)}, .*retrieved_bm25@8.*vanilla_rag\+cite"):

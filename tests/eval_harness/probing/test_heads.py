@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builders.errors import SetupError
-from eval_harness.probing.heads import Head, Heads, hits, read_heads, top, union, write_heads
+from eval_harness.probing.heads import Head, Heads, check_model, hits, read_heads, top, union, write_heads
 
 NAN = float("nan")
 MODEL = {"name": "tiny", "revision": "sha256:1", "chat_template_sha256": None}
@@ -80,20 +80,20 @@ def test_the_union_stands_in_context_order() -> None:
 def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     found = heads(m1=[[0.1, 0.9], [0.9, 0.5]], m2=[[0.2, 1.0], [1.0, 0.5]])
     write_heads(found, tmp_path / "heads.json")
-    assert read_heads(tmp_path / "heads.json", {**MODEL, "device": "cpu"}) == found
+    assert read_heads(tmp_path / "heads.json") == found
+    check_model(found, {**MODEL, "device": "cpu"})
 
 
 @pytest.mark.parametrize("other", [{"name": "big"}, {"revision": "sha256:2"}, {"chat_template_sha256": "5"}])
-def test_heads_of_another_model_are_refused(tmp_path: Path, other: dict) -> None:
-    write_heads(heads(m1=[[0.1], [0.9]]), tmp_path / "heads.json")
+def test_heads_of_another_model_are_refused(other: dict) -> None:
     with pytest.raises(SetupError, match="another model"):
-        read_heads(tmp_path / "heads.json", {**MODEL, **other})
+        check_model(heads(m1=[[0.1], [0.9]]), {**MODEL, **other})
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"format": "icr2-heads/9"}'])
 def test_what_is_no_file_of_heads_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "heads.json").write_text(content)
     with pytest.raises(SetupError, match="holds no heads"):
-        read_heads(tmp_path / "heads.json", MODEL)
+        read_heads(tmp_path / "heads.json")
     with pytest.raises(SetupError, match="is not there"):
-        read_heads(tmp_path / "nothing.json", MODEL)
+        read_heads(tmp_path / "nothing.json")
