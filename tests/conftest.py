@@ -13,6 +13,13 @@ from builders.bundled import bundled_file
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whichever test is the first to read the demo waits until it is built, which takes minutes."""
+    for item in items:
+        if "demo" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.timeout(1500), append=False)
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The folder of real inputs; the test is skipped where it is missing."""

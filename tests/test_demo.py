@@ -16,7 +16,7 @@ from builders.prompts import render
 from builders.text import contains
 from validation.known import known_issues
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1500)]  # the first of them builds the demo
+pytestmark = pytest.mark.slow
 
 BUDGET = {"1k": 768, "2k": 1792, "4k": 3840, "32k": 31744}
 CONFIGS = [f"{length}_p{ratio}" for length in BUDGET for ratio in (0, 25, 50, 75, 100)]

@@ -34,7 +34,6 @@ def folder(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1500)  # the first of them builds the demo, unless another test has
 @pytest.mark.parametrize(("language", "text"), BLOCKS)
 def test_block(language: str, text: str, folder: Path) -> None:
     if language == "yaml":
