@@ -79,7 +79,7 @@ def test_what_does_not_fit_is_said(app: typer.Typer, dataset_folder: Path, tmp_p
 def test_what_is_missing_is_named(app: typer.Typer, dataset_folder: Path, chat_folder: Path) -> None:
     with pytest.raises(SetupError, match="1k_p0/test has no instance 'nq-9'"):
         show(app, dataset_folder, chat_folder, id="nq-9")
-    with pytest.raises(SetupError, match="no method rap"):
-        show(app, dataset_folder, chat_folder, "--method", "rap")
+    with pytest.raises(SetupError, match="no method rag"):
+        show(app, dataset_folder, chat_folder, "--method", "rag")
     with pytest.raises(SetupError, match="a server puts its own template"):
         show(app, dataset_folder, "openai:m")
