@@ -29,7 +29,7 @@ demo: .venv/ready  ## build a real dataset and run a small model on it, without 
 	@echo '               --apply_chat_template --tasks icr2_1k_p75 --include_path "$$($(BIN)/icr2 tasks)" --limit 1'
 
 test: .venv/ready  ## every test that needs no network and no GPU
-	$(BIN)/python -m pytest -q -m "not gpu and not network"
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not gpu and not network"
 
 check: .venv/ready  ## lint, format, types
 	$(BIN)/ruff check .

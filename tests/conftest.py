@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 
 from builders.bundled import bundled_file
 
@@ -32,9 +33,14 @@ def shared_data() -> Path:
 
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The demo dataset, built by the command once for all tests that read it."""
-    out = tmp_path_factory.mktemp("demo") / "icr2"
-    subprocess.run([sys.executable, "-m", "icr2_cli", "build", "demo", "--out", str(out)], check=True)
+    """The demo dataset, built by the command once for all tests that read it, in whichever process."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "demo"
+    out = folder / "icr2"
+    with FileLock(str(folder.with_suffix(".lock"))):
+        if not out.is_dir():
+            folder.mkdir(exist_ok=True)
+            subprocess.run([sys.executable, "-m", "icr2_cli", "build", "demo", "--out", str(out)], check=True)
     return out
 
 

@@ -21,9 +21,10 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build_good(tmp_path_factory.mktemp("planted"))
 
 
-def outcomes_of(folder: Path) -> dict[str, Outcome]:
-    """What the whole suite says of a folder."""
-    return {o.check.name: o for o in run_suite(read_dataset(folder), list(CHECKS), lambda step: None)}
+def outcomes_of(folder: Path, without: tuple[str, ...] = ()) -> dict[str, Outcome]:
+    """What the suite says of a folder."""
+    names = [name for name in CHECKS if name not in without]
+    return {outcome.check.name: outcome for outcome in run_suite(read_dataset(folder), names, lambda step: None)}
 
 
 def places(outcome: Outcome) -> set[Found]:
@@ -47,7 +48,8 @@ def test_there_are_plants_enough() -> None:
 def test_plant_is_found(name: str, good: Path, tmp_path: Path) -> None:
     shutil.copytree(good, tmp_path / "planted")
     expected = PLANTS[name](Folder(tmp_path / "planted"))
-    outcomes = outcomes_of(tmp_path / "planted")
+    # fitting its models takes longer than all other checks; a good dataset does not trip it either
+    outcomes = outcomes_of(tmp_path / "planted", without=() if "artefact" in expected else ("artefact",))
     failed = {check: places(outcome) for check, outcome in outcomes.items() if outcome.status == "failed"}
     PLANTED[name] = set(expected)
     more = "..." in expected  # the defect is so large that it breaks other rules, too
