@@ -8,10 +8,15 @@ from typing import Any
 
 import pytest
 from filelock import FileLock
+from hypothesis import HealthCheck, settings
 
 from builders.bundled import bundled_file
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+# How long an example takes depends on what else the machine does; no test is to fail for that.
+settings.register_profile("icr2", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("icr2")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
