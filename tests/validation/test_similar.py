@@ -33,7 +33,9 @@ def test_by_hand(texts: Make) -> None:
     assert near == {(0, 1), (1, 0), (0, 3), (3, 0), (1, 3), (3, 1), (2, 3), (3, 2)}
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(st.lists(st.lists(st.sampled_from("bcdefg"), min_size=1, max_size=14).map(" ".join), max_size=12))
 def test_misses_no_pair(texts: Make, given_texts: list[str]) -> None:
     measures = texts(given_texts)
