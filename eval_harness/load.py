@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from builders.errors import SetupError
+from builders.prompts import Prompt, render
 from builders.schema import Role
 
 _COLUMNS = ["id", "context_id", "task", "query", "answers", "passages", "gold"]
@@ -40,6 +41,11 @@ class Instance(NamedTuple):
     def gold_pids(self) -> list[str]:
         """The gold passages, in their order in the context."""
         return [self.passages[position].pid for position in sorted(self.gold)]
+
+
+def prompt_over(instance: Instance, passages: Sequence[Passage], cites: bool = False) -> Prompt:
+    """The prompt for an instance's query over passages; with `cites`, it asks for their numbers too."""
+    return render(instance.task, instance.query, [(passage.title, passage.text) for passage in passages], cites)
 
 
 class Dataset(NamedTuple):

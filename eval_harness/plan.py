@@ -127,7 +127,10 @@ def requests(plan: Plan, count: Callable[[str], int]) -> Iterator[list[Request]]
 
 
 def record(plan: Plan, model: Model) -> dict[str, Any]:
-    """Everything that the results of a plan depend on, for run.json."""
+    """Everything that the results of a plan depend on, for run.json; SetupError where a method refuses the model."""
+    probing = {one.name: one.method for one in plan.settings if isinstance(one.method, Rap)}
+    for method in probing.values():
+        method.check(model)
     rankers = [setting.ranker for setting in plan.settings if setting.ranker]
     cites = any(setting.cites for setting in plan.settings)
     fields = asdict(replace(plan, probed=None)) | {
@@ -142,8 +145,7 @@ def record(plan: Plan, model: Model) -> dict[str, Any]:
         "retrieval": plan.retrieval.describe(rankers) if rankers else None,
         "evidence_tokens": plan.evidence_tokens if cites else None,
         "citing_version": prompts.CITING_VERSION if cites else None,
-        "probed": {one.name: one.method.choice.describe() for one in plan.settings if isinstance(one.method, Rap)}
-        or None,
+        "probed": {name: method.choice.describe() for name, method in probing.items()} or None,
     }
     return {key: list(value) if isinstance(value, tuple) else value for key, value in fields.items()}
 

@@ -29,6 +29,8 @@ def show_prompt(
         raise SetupError("a server puts its own template around a prompt; name a local model or a Hub id")
     dataset = open_dataset(folder)
     check_parts(dataset, [config], split)
+    if method.partition("@")[0] == "rap":
+        raise SetupError(f"{method} first asks what vanilla_rag asks; run: icr2 show-prompt ... --method vanilla_rag")
     (setting,) = Plan(dataset, (config,), (method,), split).settings
     instance = find_instance(dataset, config, split, id)
     prompt = setting.prompt(instance)

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from builders.prompts import Prompt, render
-from eval_harness.load import Instance, Passage
+from builders.prompts import Prompt
+from eval_harness.load import Instance, Passage, prompt_over
 from eval_harness.methods.base import Answer, Question
 from eval_harness.models.base import GenerationError
 from eval_harness.parse import Parsed, parse
@@ -21,8 +21,7 @@ class Direct:
 
     def prompt(self, instance: Instance, passages: Sequence[Passage]) -> Prompt:
         """The prompt for the instance's query over the passages."""
-        texts = [(passage.title, passage.text) for passage in passages]
-        return render(instance.task, instance.query, texts, self._cites)
+        return prompt_over(instance, passages, self._cites)
 
     def answer(self, session: Session, questions: Sequence[Question]) -> list[Answer | GenerationError]:
         """The model's outputs."""

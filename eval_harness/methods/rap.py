@@ -10,7 +10,7 @@ from builders.prompts import Prompt
 from eval_harness.load import Instance, Passage
 from eval_harness.methods.base import Answer, Question
 from eval_harness.methods.direct import Direct
-from eval_harness.models.base import GenerationError
+from eval_harness.models.base import GenerationError, Model
 from eval_harness.parse import Parsed, parse
 from eval_harness.probing.heads import Head, Heads, Setting, check_model, union
 from eval_harness.probing.probe import Variant, scores_of
@@ -41,7 +41,7 @@ class Choice:
         """How many heads and passages a task gets; SetupError where it has no setting."""
         found = self.settings.get(task, self.settings.get(""))
         if found is None:
-            raise SetupError(f"no Q and M are set for the task {task}; give --q and --m")
+            raise SetupError(f"the preset says no Q and M for the task {task}; write rap@QxM, such as rap@4x1")
         return found
 
     @property
@@ -86,6 +86,12 @@ class Rap:
         """The answer to each question from the passages chosen for it."""
         return [self._answer(session, question) for question in questions]
 
+    def check(self, model: Model) -> None:
+        """Raises SetupError unless the model shows its attention and is the one that was probed."""
+        if not isinstance(model, Attends):
+            raise SetupError(f"{model.name} shows no attention, so rap cannot be used with it; use a local model")
+        check_model(self.choice.heads, model.describe())
+
     def read(self, task: str, output: str) -> Parsed:
         """The answer in an output."""
         return parse(task, output)
@@ -93,8 +99,7 @@ class Rap:
     def _answer(self, session: Session, question: Question) -> Answer | GenerationError:
         model = session.model
         if not isinstance(model, Attends):
-            raise SetupError(f"{model.name} shows no attention, so rap cannot be used with it; use a local model")
-        check_model(self.choice.heads, model.describe())
+            raise TypeError(f"{model.name} shows no attention, and was not checked")
         instance = question.instance._replace(passages=list(question.passages))
         setting = self.choice.setting(instance.task)
         heads = self.choice.chosen(setting)

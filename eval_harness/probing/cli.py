@@ -8,7 +8,7 @@ import typer
 
 from builders.device import DType
 from builders.errors import SetupError
-from eval_harness.load import Instance, load_instances, open_dataset
+from eval_harness.load import Instance, load_instances, open_dataset, prompt_over
 from eval_harness.probing.reading import Pooling, Position
 
 if TYPE_CHECKING:
@@ -102,10 +102,9 @@ def _probed(
     from rich.progress import Progress
 
     from eval_harness.probing.probe import probe
-    from eval_harness.probing.reading import prompt_of
 
     def fits(instance: Instance) -> bool:
-        return bool(model.count(prompt_of(instance).text) < model.max_positions)
+        return bool(model.count(prompt_over(instance, instance.passages).text) < model.max_positions)
 
     console = Console(stderr=True)
     with Progress(console=console) as progress:

@@ -70,7 +70,9 @@ class Heads(NamedTuple):
     def best(self, q: int, m: int, max_layer: int | None = None) -> list[Head]:
         """The `q` heads of the highest hit rates at `m`, up to a layer; the lower layer and head first among equals."""
         if m not in self.hit_rates:
-            raise SetupError(f"the heads were probed for M = {_listed(self.hit_rates)}, not {m}; probe with --M {m}")
+            raise SetupError(
+                f"the heads were probed for M = {_listed(self.hit_rates)}, not {m}; run icr2 probe with --m {m}"
+            )
         found = [
             (rate, Head(layer, head))
             for layer, rates in zip(self.layers, self.hit_rates[m], strict=True)
@@ -126,7 +128,12 @@ def read_heads(path: Path) -> Heads:
         if content["format"] != FORMAT:
             raise ValueError(f"its format is {content['format']!r}")
         rates = {int(m): rates for m, rates in content["hit_rates"].items()}
-        return Heads(list(content["layers"]), rates, int(content["n"]), dict(content["made_from"]))
+        heads = Heads(list(content["layers"]), rates, int(content["n"]), dict(content["made_from"]))
+        if missing := {"model", "position", "pooling", "calibrated"} - heads.made_from.keys():
+            raise ValueError(f"it does not say {', '.join(sorted(missing))}")
+        if any(len(by_layer) != len(heads.layers) for by_layer in rates.values()):
+            raise ValueError("it has hit rates of other layers than it names")
+        return heads
     except FileNotFoundError:
         raise SetupError(f"{path} is not there; make it with: icr2 probe DIR --out {path}") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:

@@ -5,7 +5,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from builders.errors import SetupError
-from eval_harness.load import Instance
+from eval_harness.load import Instance, prompt_over
 from eval_harness.models.base import SharesPrefix
 from eval_harness.probing.heads import Heads, hits
 from eval_harness.probing.reading import (
@@ -19,7 +19,6 @@ from eval_harness.probing.reading import (
     layers_of,
     look_at,
     pooled,
-    prompt_of,
 )
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ def scores_of(
     A model that can go on from a shared beginning reads the context once for all of them; `prefix` may hold it already.
     """
     empty = instance._replace(query=NO_QUESTION)
-    prompts = {False: prompt_of(instance), True: prompt_of(empty)}
+    prompts = {False: prompt_over(instance, instance.passages), True: prompt_over(empty, empty.passages)}
     positions = {variant.position for variant in variants}
     looks = [(position, null) for position in sorted(positions) for null in (False, True) if _needed(variants, null)]
     if prefix is None and len(looks) > 1 and isinstance(model, SharesPrefix):

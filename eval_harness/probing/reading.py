@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args, runtime_checkable
 
-from builders.prompts import Prompt, render
-from eval_harness.load import Instance
-from eval_harness.models.prefix import spread
+from builders.prompts import Prompt
+from eval_harness.models.prefix import shared_length, spread
 from eval_harness.probing.attention import Scores, Watch, probed_layers, watching
 from eval_harness.probing.spans import Span, token_spans
 
@@ -46,11 +45,6 @@ class Look(NamedTuple):
     rows: list[int]
 
 
-def prompt_of(instance: Instance) -> Prompt:
-    """The prompt over the whole context of an instance, as the direct method asks it."""
-    return render(instance.task, instance.query, [(passage.title, passage.text) for passage in instance.passages])
-
-
 def look_at(template: "Template", prompt: Prompt, query: str, position: Position) -> Look:
     """How to look at a prompt: from its `last` token, which predicts the first of the output, or from the `question`'s.
 
@@ -69,12 +63,12 @@ def look_at(template: "Template", prompt: Prompt, query: str, position: Position
 def attend(model: Attends, look: Look, layers: Sequence[int], stop: bool, prefix: "Prefilled | None" = None) -> Scores:
     """What each head of `layers` gives each passage of one prompt, [1, layers, heads, passages].
 
-    With `stop` the model reads no further than the highest of the layers. With a `prefix`, the tokens that it holds
-    are not read again.
+    With `stop` the model reads no further than the highest of the layers. What the prompt and a `prefix` begin with
+    alike is not read again.
     """
     import torch
 
-    read = min(prefix.n_tokens, look.rows[0]) if prefix and look.ids[: prefix.n_tokens] == prefix.ids else 0
+    read = min(shared_length([prefix.ids, look.ids]), look.rows[0]) if prefix else 0
     watch = Watch(layers, [look.spans], [look.rows], [0], len(look.ids), stop)
 
     def compute() -> None:

@@ -12,10 +12,11 @@ from eval_harness.probing.heads import Head, Heads, check_model, hits, read_head
 
 NAN = float("nan")
 MODEL = {"name": "tiny", "revision": "sha256:1", "chat_template_sha256": None}
+MADE_FROM = {"model": MODEL, "position": "last", "pooling": "sum", "calibrated": False}
 
 
 def heads(**rates: list[list[float]]) -> Heads:
-    return Heads([1, 3], {int(m[1:]): found for m, found in rates.items()}, 10, {"model": MODEL, "position": "last"})
+    return Heads([1, 3], {int(m[1:]): found for m, found in rates.items()}, 10, MADE_FROM)
 
 
 def slow_hit_rate(scores: list[float], gold: list[int], m: int) -> float:
@@ -65,7 +66,7 @@ def test_rates_are_read_by_layer_then_head() -> None:
 
 def test_a_question_of_heads_that_are_not_there() -> None:
     found = heads(m1=[[0.1, 0.9], [0.9, 0.5]])
-    with pytest.raises(SetupError, match="probe with --M 4"):
+    with pytest.raises(SetupError, match="probe with --m 4"):
         found.best(1, 4)
     with pytest.raises(SetupError, match="Q = 5"):
         found.best(5, 1)
@@ -90,7 +91,18 @@ def test_heads_of_another_model_are_refused(other: dict) -> None:
         check_model(heads(m1=[[0.1], [0.9]]), {**MODEL, **other})
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{}", '{"format": "icr2-heads/9"}'])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"format": "icr2-heads/9"}',
+        '{"format": "icr2-heads/1", "layers": [0], "hit_rates": {"1": [[0.5]]}, "n": 1, "made_from": {}}',
+        '{"format": "icr2-heads/1", "layers": [0, 1], "hit_rates": {"1": [[0.5]]}, "n": 1, "made_from": '
+        '{"model": {}, "position": "last", "pooling": "sum", "calibrated": false}}',
+    ],
+)
 def test_what_is_no_file_of_heads_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "heads.json").write_text(content)
     with pytest.raises(SetupError, match="holds no heads"):

@@ -109,6 +109,29 @@ def test_rap_beside_vanilla_chooses_the_same_passages(
     assert outputs(tmp_path / "both") == outputs(tmp_path / "alone")
 
 
+def test_a_context_is_read_once_for_vanilla_and_rap(
+    probed: Path, retriever: Path, dataset: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of each instance the whole prompt once, then a token or what was chosen."""
+    from eval_harness.models.hf import HfModel
+
+    read: list[int] = []
+    opened = HfModel.__init__
+
+    def watched(self: HfModel, *given: Any, **more: Any) -> None:
+        opened(self, *given, **more)
+        self.network.model.embed_tokens.register_forward_pre_hook(
+            lambda module, inputs: read.append(inputs[0].shape[1])
+        )
+
+    monkeypatch.setattr(HfModel, "__init__", watched)
+    common = ("--config", "1k_p0", "--model", retriever, "--dtype", "float32", "--max-new-tokens", 2, "--heads", probed)
+    methods = ("--method", "vanilla_rag", "--method", "rap@1x1", "--limit", 3)
+    run("eval", dataset, *common, *methods, "--out", probed.with_name("once"))
+    whole = min(n for n in read if n > 100)
+    assert len([n for n in read if n >= whole]) == 3, read
+
+
 def test_a_prefix_changes_no_score(retriever: Path, dataset: Path) -> None:
     model: Any = load_model(str(retriever), "float32")
     instance = load_instances(open_dataset(dataset), "1k_p0", "test")[0]
@@ -155,7 +178,7 @@ def test_scores_are_those_of_eager_attention(retriever: Path, dataset: Path) -> 
         (("--method", "rap@1x1"), "give --heads FILE"),
         (("--method", "rap", "--heads", "HEADS"), "rap alone has no Q and M"),
         (("--method", "rap", "--heads", "HEADS", "--preset", "da-icr9"), "no preset da-icr9"),
-        (("--method", "rap@1x7", "--heads", "HEADS"), "probe with --M 7"),
+        (("--method", "rap@1x7", "--heads", "HEADS"), "probe with --m 7"),
         (("--method", "rap@99x1", "--heads", "HEADS"), "Q = 99"),
         (("--method", "rap@1", "--heads", "HEADS"), "no method rap@1"),
     ],
@@ -168,12 +191,15 @@ def test_what_cannot_be_run_is_one_line(
         run("eval", dataset, "--config", "1k_p0", "--model", retriever, *given)
 
 
-def test_heads_of_another_model_are_refused(probed: Path, chat_folder: Path, dataset: Path, tmp_path: Path) -> None:
+def test_heads_of_another_model_are_refused_before_anything_is_written(
+    probed: Path, chat_folder: Path, dataset: Path, tmp_path: Path
+) -> None:
     with pytest.raises(SetupError, match="another model"):
         run(
             *("eval", dataset, "--config", "1k_p0", "--model", chat_folder, "--method", "rap@1x1"),
             *("--heads", probed, "--out", tmp_path / "run", "--limit", 1),
         )
+    assert not (tmp_path / "run").exists()
 
 
 def test_the_test_split_is_not_probed(retriever: Path, dataset: Path, tmp_path: Path) -> None:
