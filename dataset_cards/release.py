@@ -14,6 +14,7 @@ from rich.progress import track
 from builders.errors import SetupError
 from builders.manifest import read_manifest
 from dataset_cards.front_matter import split_card
+from validation.checks import CHECKS
 
 VERSION = re.compile(r"\d+\.\d+\.\d+")
 NAME = re.compile(r"[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*", re.ASCII)  # what datasets takes as the name of a split
@@ -98,6 +99,10 @@ def _check_validation(folder: Path, digest: str) -> None:
         failed = [check["name"] for check in checks if check.get("status") == "failed"]
         raise SetupError(
             f"{folder} did not validate ({', '.join(failed) or 'no check'} failed); mend it and run: {again}"
+        )
+    if unknown := set(CHECKS) - {check.get("name") for check in validation.get("checks", [])}:
+        raise SetupError(
+            f"{folder}/validation.json is of an older suite, without {', '.join(sorted(unknown))}; run: {again}"
         )
     if validation.get("complete") is not True:
         raise SetupError(f"{folder}/validation.json leaves out checks or configs; run without them: {again}")

@@ -1,4 +1,4 @@
-"""A dataset as tables that the checks query: filled shard by shard, on disk, within a fixed amount of memory.
+"""A dataset as tables that the checks query: filled shard by shard, on disk; DuckDB takes at most MEMORY.
 
 - `files`      file, config, split, path
 - `instances`  one row of the dataset each: `row` (its number here), config, split, `question`, promises of its config
@@ -21,7 +21,7 @@ import duckdb
 import pyarrow as pa
 
 from builders.errors import SetupError
-from validation.dataset import Dataset, File
+from validation.dataset import Dataset
 from validation.normal import normal_sql, plain_sql, words_sql
 
 MEMORY = "450MB"  # for DuckDB; what does not fit goes to its folder on disk
@@ -48,8 +48,11 @@ _KEY = "md5_number(coalesce(p.title, '') || chr(31) || coalesce(p.text, ''))"
 class Measures:
     """The tables of one dataset; `figures` holds numbers that checks report beside what they found."""
 
-    def __init__(self, dataset: Dataset, connection: duckdb.DuckDBPyConnection) -> None:
+    def __init__(
+        self, dataset: Dataset, connection: duckdb.DuckDBPyConnection, unreadable: dict[str, str] | None = None
+    ) -> None:
         self.dataset = dataset
+        self.unreadable = unreadable or {}  # files by path that no table holds, and why
         self.connection = connection
         self.figures: dict[str, dict[str, Any]] = {}
         self.once: set[str] = set()  # tables that several checks share, made when first asked for
@@ -82,17 +85,17 @@ class Measures:
 
 
 @contextmanager
-def measured(dataset: Dataset, readable: list[File], progress: Progress) -> Iterator[Measures]:
-    """Measures of the readable files, in a folder that is removed afterwards."""
+def measured(dataset: Dataset, unreadable: dict[str, str], progress: Progress) -> Iterator[Measures]:
+    """Measures of all files but the unreadable ones, in a folder that is removed afterwards."""
     with tempfile.TemporaryDirectory(prefix="icr2-validate-") as folder:
         connection = duckdb.connect(str(Path(folder) / "measures.duckdb"))
         try:
             connection.execute(f"SET memory_limit = '{MEMORY}'; SET temp_directory = '{folder}/spill'")
             connection.execute(f"SET threads = {min(4, os.cpu_count() or 1)}; SET preserve_insertion_order = false")
             connection.execute("SET enable_progress_bar = false")
-            measures = Measures(dataset, connection)
+            measures = Measures(dataset, connection, unreadable)
             try:
-                _fill(measures, readable, progress)
+                _fill(measures, progress)
                 yield measures
             except duckdb.IOException as error:
                 if "space" not in str(error).lower():
@@ -103,13 +106,13 @@ def measured(dataset: Dataset, readable: list[File], progress: Progress) -> Iter
             connection.close()
 
 
-def _fill(measures: Measures, readable: list[File], progress: Progress) -> None:
+def _fill(measures: Measures, progress: Progress) -> None:
     connection, dataset = measures.connection, measures.dataset
     connection.execute(_TABLES)
     for rank, (config, promise) in enumerate(dataset.promises.items()):
         connection.execute("INSERT INTO promises VALUES (?, ?, ?, ?, ?, ?)", [config, *promise, rank])
     start = 0
-    for number, file in enumerate(readable):
+    for number, file in enumerate(file for file in dataset.files if file.path not in measures.unreadable):
         progress(f"reading {file.path}")
         connection.execute("INSERT INTO files VALUES (?, ?, ?, ?)", [number, file.config, file.split, file.path])
         start += _read(connection, number, str(dataset.folder / file.path), start)

@@ -43,9 +43,10 @@ def chosen_checks(only: Sequence[str], skip: Sequence[str]) -> list[str]:
 
 def run_suite(dataset: Dataset, names: Sequence[str], progress: Progress) -> list[Outcome]:
     """The outcome of every check, those not named as skipped."""
-    readable = [file for file in dataset.files if schema.difference(dataset.folder / file.path) is None]
+    differences = {file.path: schema.difference(dataset.folder / file.path) for file in dataset.files}
+    unreadable = {path: why for path, why in differences.items() if why}
     checks = [CHECKS[name] for name in names]
-    with measured(dataset, readable, progress) as measures:
+    with measured(dataset, unreadable, progress) as measures:
         measures.connection.execute(_FOUND)
         for check in checks:
             progress(check.name)

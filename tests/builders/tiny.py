@@ -47,19 +47,21 @@ def page(n: int, rng: Random, words: Sequence[str] = WORDS) -> dict:
     return {"_id": str(n), "wikipedia_id": str(n), "wikipedia_title": f"Place {n}", "text": text, "anchors": []}
 
 
+def first_sentence(page: dict) -> dict:
+    """A provenance: the first sentence of a page."""
+    return {
+        "wikipedia_id": page["wikipedia_id"],
+        "title": page["wikipedia_title"],
+        "start_paragraph_id": 1,
+        "start_character": 0,
+        "end_paragraph_id": 1,
+        "end_character": page["text"][1].index(".") + 1,
+    }
+
+
 def _question(task: str, n: int, pages: list[dict]) -> dict:
     gold = [pages[n], pages[n + 100]] if task == "hotpotqa" else [pages[n]]
-    provenance = [
-        {
-            "wikipedia_id": page["wikipedia_id"],
-            "title": page["wikipedia_title"],
-            "start_paragraph_id": 1,
-            "start_character": 0,
-            "end_paragraph_id": 1,
-            "end_character": page["text"][1].index(".") + 1,
-        }
-        for page in gold
-    ]
+    provenance = [first_sentence(page) for page in gold]
     answer = ("SUPPORTS", "REFUTES")[n % 2] if task == "fever" else f"zq{n}x"
     return {"id": f"{n:02d}", "input": f"{task} number {n}?", "output": [{"answer": answer, "provenance": provenance}]}
 

@@ -109,6 +109,9 @@ def test_a_release_holds_every_file_of_the_manifest_and_what_stands_beside(datas
             id="failed",
         ),
         pytest.param(edited("validation.json", complete=False), "leaves out checks or configs", id="incomplete"),
+        pytest.param(
+            edited("validation.json", checks=[]), "of an older suite, without answer_in_context", id="old suite"
+        ),
         pytest.param(without("statistics.json"), "statistics.json is missing; run: icr2 card", id="no statistics"),
         pytest.param(
             edited("statistics.json", manifest_sha256="0"), "another manifest; run: icr2 card", id="old statistics"

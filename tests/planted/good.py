@@ -1,6 +1,5 @@
 """A dataset without a fault, built from made-up pages: large enough for every check to have something to say."""
 
-import json
 import re
 from pathlib import Path
 from random import Random
@@ -10,7 +9,7 @@ from rich.console import Console
 
 from builders.config import RECIPES, load_recipe
 from builders.pipeline import run_build
-from tests.builders.tiny import page, write_lines, write_run
+from tests.builders.tiny import first_sentence, page, write_lines, write_run
 
 DEMO = RECIPES.parent / "demo"
 TASKS = ("nq", "hotpotqa", "fever")
@@ -42,17 +41,7 @@ def build_good(folder: Path) -> Path:
 
 def _question(task: str, n: int, pages: list[dict]) -> dict:
     gold = pages[:2] if task == "hotpotqa" else pages[:1]
-    provenance = [
-        {
-            "wikipedia_id": page["wikipedia_id"],
-            "title": page["wikipedia_title"],
-            "start_paragraph_id": 1,
-            "start_character": 0,
-            "end_paragraph_id": 1,
-            "end_character": page["text"][1].index(".") + 1,
-        }
-        for page in gold
-    ]
+    provenance = [first_sentence(page) for page in gold]
     answer = ("SUPPORTS", "REFUTES")[n % 2] if task == "fever" else f"zq{gold[0]['wikipedia_id']}x"
     return {"id": f"{n:02d}", "input": f"{task} number {n}?", "output": [{"answer": answer, "provenance": provenance}]}
 
@@ -73,8 +62,3 @@ def _recipe() -> dict:
         "ratios": [0, 50, 100],
         "loft": ["2k"],
     }
-
-
-def manifest_of(folder: Path) -> dict:
-    """The manifest of a dataset folder."""
-    return json.loads((folder / "manifest.json").read_text(encoding="utf-8"))

@@ -157,3 +157,9 @@ def test_every_check_is_listed(dataset: Path) -> None:
     done = validate(dataset, "--list")
     assert done.returncode == 0
     assert [line.split(" ")[0] for line in done.stdout.splitlines()] == list(CHECKS)
+
+
+def test_the_readme_counts_the_checks() -> None:
+    root = Path(__file__).parents[2]
+    for page in ("README.md", "CHANGELOG.md"):
+        assert f"{len(CHECKS)} checks" in (root / page).read_text(encoding="utf-8"), page

@@ -1,0 +1,85 @@
+"""Defects of files."""
+
+import shutil
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from builders.schema import INSTANCES
+from tests.planted.folder import Folder
+from tests.planted.plants.base import CONFIG, Expected, plant
+
+
+@plant
+def wrong_sha256(folder: Folder) -> Expected:
+    folder.manifest["configs"][CONFIG]["test"][0]["sha256"] = "0" * 64
+    folder.save_manifest()
+    return {"manifest": {(CONFIG, "test", f"{CONFIG}/test-00000-of-00001.parquet", None)}}
+
+
+@plant
+def wrong_row_count(folder: Folder) -> Expected:
+    folder.manifest["configs"][CONFIG]["test"][0]["rows"] += 1
+    folder.save_manifest()
+    return {"manifest": {(CONFIG, "test", f"{CONFIG}/test-00000-of-00001.parquet", None)}}
+
+
+@plant
+def edited_by_hand(folder: Folder) -> Expected:
+    """A row's score is changed and the file written again: nothing but the digest can tell."""
+    rows = folder.rows(CONFIG, "test")
+    confounder = next(p for p in rows[0]["passages"] if p["role"] == "confounder")
+    confounder["score"] += 1
+    pq.write_table(pa.Table.from_pylist(rows, schema=INSTANCES), folder.file(CONFIG, "test"))
+    return {"manifest": {(CONFIG, "test", f"{CONFIG}/test-00000-of-00001.parquet", None)}}
+
+
+@plant
+def stray_file(folder: Folder) -> Expected:
+    shutil.copy(folder.file(CONFIG, "test"), folder.path / CONFIG / "extra.parquet")
+    return {"manifest": {(None, None, f"{CONFIG}/extra.parquet", None)}}
+
+
+@plant
+def missing_file(folder: Folder) -> Expected:
+    file = folder.file("loft_2k", "test")
+    file.unlink()
+    at = ("loft_2k", "test", "loft_2k/test-00000-of-00001.parquet", None)
+    return {"manifest": {at}, "schema": {at}, "rows": {("loft_2k", "test", None, None)}}
+
+
+@plant
+def broken_file(folder: Folder) -> Expected:
+    file = folder.file("loft_2k", "test")
+    file.write_bytes(b"PAR1 and then nothing")
+    at = ("loft_2k", "test", "loft_2k/test-00000-of-00001.parquet", None)
+    return {"manifest": {at}, "schema": {at}, "rows": {("loft_2k", "test", None, None)}}
+
+
+@plant
+def other_schema(folder: Folder) -> Expected:
+    """case 93: a list where the others have a large list."""
+    table = pq.read_table(folder.file("loft_2k", "test"))
+    at = table.schema.get_field_index("answers")
+    table = table.set_column(at, "answers", table["answers"].cast(pa.large_list(pa.string())))
+    pq.write_table(table.replace_schema_metadata({"format": "icr2-instance/1"}), folder.file("loft_2k", "test"))
+    folder.describe("loft_2k", "test")
+    return {"schema": {("loft_2k", "test", "loft_2k/test-00000-of-00001.parquet", None)}}
+
+
+@plant
+def null_typed_column(folder: Folder) -> Expected:
+    """cases 90, 110: a column of nulls written without its type."""
+    table = pq.read_table(folder.file("loft_2k", "test"))
+    at = table.schema.get_field_index("reasoning_types")
+    table = table.set_column(at, "reasoning_types", pa.nulls(len(table)))
+    pq.write_table(table.replace_schema_metadata({"format": "icr2-instance/1"}), folder.file("loft_2k", "test"))
+    folder.describe("loft_2k", "test")
+    return {"schema": {("loft_2k", "test", "loft_2k/test-00000-of-00001.parquet", None)}}
+
+
+@plant
+def empty_split(folder: Folder) -> Expected:
+    """case 114: a table without rows passes any other check."""
+    folder.write("loft_2k", "validation", [])
+    return {"rows": {("loft_2k", "validation", None, None)}}
