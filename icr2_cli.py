@@ -34,6 +34,7 @@ for register in (
 ):
     register(app)
 
+_UsageError = typer.BadParameter.__base__ or typer.BadParameter  # of all that is wrong with options and arguments
 _MENDABLE = {
     errno.ENOSPC: "the disk is full; free some space and run the same command again",
     errno.EDQUOT: "your quota is used up; free some space and run the same command again",
@@ -45,14 +46,18 @@ _MENDABLE = {
 def main() -> None:
     """Runs the command; what the user can mend is one line on the error output and exit code 2."""
     try:
-        app()
+        sys.exit(app(prog_name="icr2", standalone_mode=False))
+    except _UsageError as error:
+        if not error.format_message():  # nothing was asked, and the help is printed
+            sys.exit(2)
+        _stop(f"{error.format_message().rstrip('.')}; see: {error.ctx.command_path if error.ctx else 'icr2'} --help")
     except SetupError as error:
         _stop(str(error))
     except OSError as error:
         if error.errno not in _MENDABLE:
             raise
         _stop(f"{error.filename or 'writing failed'}: {_MENDABLE[error.errno]}")
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, typer.Abort):
         Console(stderr=True).print("stopped; run the same command again to go on")
         sys.exit(130)
 

@@ -61,8 +61,10 @@ def show(
 ) -> None:
     """Print one instance: gold passages green, confounders red, random ones dim."""
     from builders.show import print_instance
+    from builders.views import readable
 
-    print_instance(folder, config, id, Console())
+    with readable(folder):
+        print_instance(folder, config, id, Console())
 
 
 def sql(
@@ -83,8 +85,10 @@ def figure(
 ) -> None:
     """Draw what contexts are made of: passages and tokens by role at every confounding ratio."""
     from builders.figure import write_figure
+    from builders.views import readable
 
-    write_figure(folder, length, out)
+    with readable(folder):
+        write_figure(folder, length, out)
     Console(soft_wrap=True).print(f"wrote {out}", highlight=False)
 
 

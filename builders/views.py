@@ -2,6 +2,8 @@
 
 import csv as csv_module
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +35,26 @@ def connect(folder: Path) -> "duckdb.DuckDBPyConnection":
     import duckdb
 
     connection = duckdb.connect()
+    with readable(folder):
+        _make_views(connection, folder)
+    return connection
+
+
+@contextmanager
+def readable(folder: Path) -> Iterator[None]:
+    """Turns what DuckDB says of a broken file, in a query of ours inside, into a SetupError."""
+    import duckdb
+
+    try:
+        yield
+    except (duckdb.BinderException, duckdb.CatalogException, duckdb.ParserException, duckdb.OutOfMemoryException):
+        raise  # no file's fault
+    except duckdb.Error as error:
+        reason = str(error).split("\n")[0]
+        raise SetupError(f"{reason}; see what is broken with: icr2 validate {folder}") from None
+
+
+def _make_views(connection: "duckdb.DuckDBPyConnection", folder: Path) -> None:
     views = []
     for config, splits in read_manifest(folder)["configs"].items():
         selects = []
@@ -43,7 +65,6 @@ def connect(folder: Path) -> "duckdb.DuckDBPyConnection":
         connection.execute(f'CREATE VIEW "{config}_passages" AS {_PASSAGES.format(config)}')
         views.append(f'SELECT {_literal(config)} AS config, * FROM "{config}"')
     connection.execute(f"CREATE VIEW all_configs AS {' UNION ALL '.join(views)}")
-    return connection
 
 
 def _literal(text: str) -> str:

@@ -1,6 +1,7 @@
 """What differs between two datasets: configs, rows matched by id, and their fields."""
 
 from collections.abc import Iterator, Mapping
+from hashlib import file_digest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -35,8 +36,9 @@ class Side(NamedTuple):
 def compare(a: str, b: str) -> dict[str, Any]:
     """What differs between two datasets, each a folder or `OWNER/NAME[@REVISION]` on the Hub.
 
-    Rows are matched by id within a config and split; files with the same sha256 in both manifests are neither fetched
-    nor read. SetupError where one is no dataset, or an id stands twice in a split.
+    Rows are matched by id within a config and split; files with the same sha256 are neither fetched nor read, a
+    folder's hashed as they are now, the Hub's taken from the manifest. SetupError where one is no dataset, or an id
+    stands twice in a split.
     """
     left, right = _side(a), _side(b)
     ours, theirs = left.manifest["configs"], right.manifest["configs"]
@@ -58,8 +60,20 @@ def _unequal(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, list[Any]]
 
 def _side(spec: str) -> Side:
     if Path(spec).is_dir():
-        return Side(spec, read_manifest(Path(spec)), Path(spec))
+        return Side(spec, _as_it_is(read_manifest(Path(spec)), Path(spec)), Path(spec))
     return Side(spec, read_manifest(_fetched(spec, ["manifest.json"])), None)
+
+
+def _as_it_is(manifest: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The manifest of a folder with the digests that its files have now: one may have been changed since."""
+    for splits in manifest["configs"].values():
+        for file in (file for files in splits.values() for file in files):
+            path = folder / file["path"]
+            if not path.is_file():
+                raise SetupError(f"{path} is missing, and the manifest lists it; see: icr2 validate {folder}")
+            with path.open("rb") as stream:
+                file["sha256"] = file_digest(stream, "sha256").hexdigest()
+    return manifest
 
 
 def _fetched(spec: str, paths: list[str]) -> Path:

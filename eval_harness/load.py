@@ -4,6 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -122,9 +123,11 @@ def shard(instances: Sequence[Instance], number: int, of: int) -> list[Instance]
 
 
 def check_parts(dataset: Dataset, configs: Sequence[str], split: str) -> None:
-    """Raises SetupError unless every config has the split, before any time is spent on the first of them."""
+    """Raises SetupError unless every config has the split in readable files, before any time is spent on one."""
     for config in configs:
-        _files(dataset, config, split)
+        for path in _files(dataset, config, split):
+            with _opened(path):
+                pass
 
 
 def _files(dataset: Dataset, config: str, split: str) -> list[Path]:
@@ -146,18 +149,25 @@ def _files(dataset: Dataset, config: str, split: str) -> list[Path]:
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    with _opened(path) as file:
+        for batch in file.iter_batches(_BATCH_ROWS, columns=_COLUMNS):
+            yield from batch.to_pylist()
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    """A Parquet file with the columns of instances; SetupError where it has not, or cannot be read."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        file = pq.ParquetFile(path)
-    except pa.ArrowInvalid as error:
-        raise SetupError(f"{path} is no readable Parquet file: {str(error).splitlines()[0]}") from None
-    with file:
-        if missing := set(_COLUMNS) - set(file.schema_arrow.names):
-            raise SetupError(f"{path} lacks the columns {_listed(missing)}; check it with: icr2 validate")
-        for batch in file.iter_batches(_BATCH_ROWS, columns=_COLUMNS):
-            yield from batch.to_pylist()
+        with pq.ParquetFile(path) as file:
+            if missing := set(_COLUMNS) - set(file.schema_arrow.names):
+                raise SetupError(f"{path} lacks the columns {_listed(missing)}; check it with: icr2 validate")
+            yield file
+    except (pa.ArrowException, OSError) as error:  # Arrow tells of a broken page by OSError
+        reason = str(error).splitlines()[0]
+        raise SetupError(f"{path} is no readable Parquet file: {reason}; check it with: icr2 validate") from None
 
 
 def _instance(row: dict[str, Any]) -> Instance:

@@ -189,3 +189,53 @@ def test_two_builds_do_not_share_a_work_folder(build, tmp_path: Path) -> None:
     assert code == 2
     assert "another build is at work" in errors(err)[0]
     assert build()[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["validate", "x", "--confg", "1k_p0"], "No such option: --confg"),
+        (["validat"], "No such command 'validat'"),
+        (["build", "demo", "--limit", "few"], "Invalid value for '--limit'"),
+        (["eval", "x", "--config", "1k_p0"], "Missing option '--model'"),
+    ],
+)
+def test_what_is_wrong_with_a_command_is_one_line(
+    arguments: list[str], says: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, *arguments) == 2
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == 1
+    assert said[0].startswith(f"error: {says}")
+    assert said[0].endswith("--help")
+
+
+def test_nothing_asked_is_answered_with_the_help(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch) == 2
+    told = capsys.readouterr()
+    assert "Usage: icr2" in told.out + told.err
+    assert "error" not in told.err
+
+
+@pytest.mark.parametrize("command", ["card", "show", "figure", "view", "sql"])
+@pytest.mark.parametrize("keep_footer", [True, False])
+def test_a_broken_file_of_a_dataset_is_one_line(
+    command: str, keep_footer: bool, build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    assert build("--set", "lengths=[1k]", "--set", "loft=[]", "--limit", 1)[0] == 0
+    folder = tmp_path / "out"
+    for path in folder.rglob("*.parquet"):
+        content = path.read_bytes()
+        footer = int.from_bytes(content[-8:-4], "little") + 8
+        path.write_bytes(bytes(len(content) - footer) + content[-footer:] if keep_footer else b"PAR1")
+    more = {
+        "show": ["1k_p0", "nq-00"],
+        "figure": [tmp_path / "a.png", "--length", "1k"],
+        "view": ["--out", tmp_path / "view.html"],
+        "sql": ["SELECT sum(len(query)) FROM all_configs"],
+    }
+    assert run(monkeypatch, command, folder, *more.get(command, [])) == 2
+    assert len(errors(capsys.readouterr().err)) == 1
+    assert not {path.name for path in folder.iterdir()} & {"statistics.json", "croissant.json"}

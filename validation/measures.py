@@ -114,8 +114,19 @@ def _fill(measures: Measures, progress: Progress) -> None:
     start = 0
     for number, file in enumerate(file for file in dataset.files if file.path not in measures.unreadable):
         progress(f"reading {file.path}")
-        connection.execute("INSERT INTO files VALUES (?, ?, ?, ?)", [number, file.config, file.split, file.path])
-        start += _read(connection, number, str(dataset.folder / file.path), start)
+        connection.execute("BEGIN TRANSACTION")
+        try:
+            rows = _read(connection, number, str(dataset.folder / file.path), start)
+            connection.execute("INSERT INTO files VALUES (?, ?, ?, ?)", [number, file.config, file.split, file.path])
+            connection.execute("COMMIT")
+            start += rows
+        except (duckdb.BinderException, duckdb.CatalogException, duckdb.ParserException, duckdb.OutOfMemoryException):
+            raise  # no file's fault
+        except duckdb.Error as error:
+            if "space" in str(error).lower():
+                raise
+            connection.execute("ROLLBACK")  # its footer can be read, and what it holds cannot
+            measures.unreadable[file.path] = f"cannot be read: {str(error).splitlines()[0][:120]}"
     progress("normalising texts")
     for statement in _DERIVED:
         connection.execute(statement)

@@ -57,12 +57,14 @@ def view(
     out: Annotated[Path, typer.Option(metavar="FILE", help="The page to write.")] = Path("view.html"),
 ) -> None:
     """Writes a page to look at a dataset's instances: queries, answers, contexts with gold and confounders marked."""
+    from builders.views import readable
     from eval_harness.load import open_dataset
     from eval_harness.report.instances import first_instances
     from eval_harness.report.page import Page, write_page
 
     dataset = open_dataset(folder)
-    instances = first_instances(folder, tuple(dict.fromkeys(config or ())), split, limit)
+    with readable(folder):
+        instances = first_instances(folder, tuple(dict.fromkeys(config or ())), split, limit)
     subtitle = f"First {limit} {split} instances of each task in each config; manifest sha256 {dataset.manifest_sha256}"
     out.parent.mkdir(parents=True, exist_ok=True)
     write_page(Page(f"{dataset.name} {dataset.version}", subtitle), None, instances, out)
@@ -72,14 +74,18 @@ def view(
 def _write(study: "Study", dataset: Path | None, out: Path, formats: tuple[str, ...], baseline: str) -> None:
     from rich.console import Console
 
+    from builders.views import readable
     from eval_harness.report.figures import length_figure, ratio_figure, svg_of, write_png
     from eval_harness.report.files import FIGURES, write_csv, write_markdown
-    from eval_harness.report.instances import instances_of
+    from eval_harness.report.instances import Instances, instances_of
     from eval_harness.report.page import Page, Picture, write_page
     from eval_harness.report.sections import compute, sections
     from eval_harness.report.table import cells, table
 
-    instances = instances_of(study, dataset) if dataset else {}
+    instances: Instances = {}
+    if dataset:
+        with readable(dataset):
+            instances = instances_of(study, dataset)
     found = compute(study, baseline)
     drawn = {"figure1": ratio_figure(found), "figure_length": length_figure(found)}
     figures = {name: figure for name, figure in drawn.items() if figure}

@@ -83,3 +83,16 @@ def test_a_missing_column_a_second_id_and_an_empty_split_are_errors(make_dataset
     pq.write_table(pa.table({"id": ["a"], "task": ["nq"]}), folder / "1k_p50" / "test-00000-of-00001.parquet")
     with pytest.raises(SetupError, match="lacks the columns answers, context_id, gold, passages, query"):
         load_instances(dataset, "1k_p50", "test")
+
+
+def test_broken_files_are_found_before_a_run_and_while_it_reads(dataset_folder: Path) -> None:
+    dataset = open_dataset(dataset_folder)
+    file = dataset_folder / "1k_p0" / "test-00000-of-00001.parquet"
+    content = bytearray(file.read_bytes())
+    content[4:1000] = bytes(996)  # the footer stays
+    file.write_bytes(content)
+    with pytest.raises(SetupError, match=r"no readable Parquet file: .*; check it with: icr2 validate"):
+        load_instances(dataset, "1k_p0", "test")
+    file.write_bytes(b"no parquet")
+    with pytest.raises(SetupError, match="no readable Parquet"):
+        check_parts(dataset, ["1k_p0"], "test")

@@ -57,6 +57,17 @@ def broken_file(folder: Folder) -> Expected:
 
 
 @plant
+def broken_page(folder: Folder) -> Expected:
+    """The footer is whole, and the data behind it is not."""
+    file = folder.file("loft_2k", "test")
+    content = bytearray(file.read_bytes())
+    content[200 : len(content) // 2] = bytes(len(content) // 2 - 200)
+    file.write_bytes(content)
+    folder.describe("loft_2k", "test")
+    return {"schema": {("loft_2k", "test", "loft_2k/test-00000-of-00001.parquet", None)}}
+
+
+@plant
 def other_schema(folder: Folder) -> Expected:
     """case 93: a list where the others have a large list."""
     table = pq.read_table(folder.file("loft_2k", "test"))
