@@ -60,6 +60,11 @@ def test_files_stay_short_and_load_nothing_heavy(path: Path) -> None:
     assert not {name.split(".")[0] for name in names} & heavy
 
 
+def test_files_of_tests_stay_short_too() -> None:
+    lines = {path: path.read_text(encoding="utf-8").count("\n") for path in sorted((ROOT / "tests").rglob("*.py"))}
+    assert [str(path.relative_to(ROOT)) for path, n in lines.items() if n > 300] == []
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_nothing_unsafe(path: Path) -> None:
     tree = ast.parse(path.read_text(encoding="utf-8"))

@@ -1,54 +1,16 @@
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
-from rich.progress import Progress
 
 from builders.errors import SetupError
 from builders.prompts import render
-from eval_harness.load import open_dataset
-from eval_harness.models.base import Generation, GenerationError
 from eval_harness.models.fake import FakeModel, replaying
-from eval_harness.results import Results, Row, read_rows
-from eval_harness.run import Plan, default_folder, record, requests, run
+from eval_harness.results import read_rows
+from eval_harness.run import default_folder, record, requests
 from eval_harness.scorers import scorer_for
-from tests.eval_harness.conftest import FEVER, NQ, NQ_2, ROWS, instance
-
-EVERY = ("closed_book", "vanilla_rag", "oracle_rag")
-
-
-class Recorder(FakeModel):
-    """Keeps the batches it was asked, and fails for a prompt that holds `poison`."""
-
-    def __init__(self, answer: Callable[[str], str], poison: str = "\x00", max_positions: int = 1 << 20) -> None:
-        super().__init__(answer, max_positions=max_positions)
-        self.batches: list[list[str]] = []
-        self._poison = poison
-
-    def generate(self, prompts: Sequence[str], max_new_tokens: int) -> list[Generation]:
-        self.batches.append(list(prompts))
-        if any(self._poison in prompt for prompt in prompts):
-            raise GenerationError("out of memory")
-        return super().generate(prompts, max_new_tokens)
-
-
-def reader(prompt: str) -> str:
-    """A model that answers from its context alone."""
-    if "Claim:" in prompt:
-        return "TRUE"
-    return next((name for name in ("Jane Austen", "Lima") if name in prompt), "no idea")
-
-
-def results_of(plan: Plan, model: FakeModel, folder: Path) -> dict[tuple[str, str, str], Row]:
-    results = Results(folder, record(plan, model))
-    run(plan, model, results, Progress(disable=True))
-    assert len(results.done) == len(results.rows)
-    return {row.key: row for row in results.rows}
-
-
-def plan_of(folder: Path, **fields: object) -> Plan:
-    return Plan(open_dataset(folder), **{"configs": ("1k_p0",), "methods": EVERY} | fields)  # type: ignore[arg-type]
+from tests.eval_harness.conftest import NQ, NQ_2, ROWS, instance
+from tests.eval_harness.running import EVERY, Recorder, plan_of, reader, results_of
 
 
 def test_a_row_for_each_instance_config_and_method(dataset_folder: Path, tmp_path: Path) -> None:
@@ -270,54 +232,6 @@ def test_shards_are_the_whole_and_keep_contexts_together(make_dataset: Callable[
         plan_of(folder, shard=(5, 5)).instances("1k_p0")
 
 
-class Sharing(Recorder):
-    """Reads the words that prompts share once, and says so; each of its prefixes is kept."""
-
-    def __init__(self, answer: Callable[[str], str]) -> None:
-        super().__init__(answer)
-        self.prefixes: list[int] = []
-
-    def prefill(self, prompts: Sequence[str]) -> "Shared":
-        self.prefixes.append(len(prompts))
-        return Shared(min(len(prompt.split()) for prompt in prompts) - 1)
-
-    def generate_after(self, prefix: "Shared", prompts: Sequence[str], max_new_tokens: int) -> list[Generation]:
-        return [one._replace(n_cached_tokens=prefix.n_tokens) for one in self.generate(prompts, max_new_tokens)]
-
-
-class Shared(NamedTuple):
-    n_tokens: int
-
-
-def test_a_shared_context_is_read_once_and_the_first_row_pays(
-    make_dataset: Callable[..., Path], tmp_path: Path
-) -> None:
-    texts = ["Lima is the capital.", "Snow melts."]
-    rows = [instance(f"nq-{n}", "nq", f"what is {n}", ["Lima"], [0], texts) for n in range(3)]
-    plan = plan_of(make_dataset(c1k_p0=[*rows, FEVER]), methods=("vanilla_rag",))
-    model = Sharing(reader)
-    found = results_of(plan, model, tmp_path / "run")
-    assert model.prefixes == [3]
-    prompt = render("nq", "what is 0", [("Title 0", texts[0]), ("Title 1", texts[1])]).text
-    shared = len(prompt.split()) - 1
-    assert [found[f"nq-{n}", "1k_p0", "vanilla_rag"].n_cached_tokens for n in range(3)] == [0, shared, shared]
-    assert found["fever-1", "1k_p0", "vanilla_rag"].n_cached_tokens == 0
-
-
-def test_a_prefix_that_cannot_be_held_is_done_without(make_dataset: Callable[..., Path], tmp_path: Path) -> None:
-    rows = [instance(f"nq-{n}", "nq", f"what is {n}", ["Lima"], [0], ["Lima is the capital."]) for n in range(3)]
-
-    class Full(Sharing):
-        def prefill(self, prompts: Sequence[str]) -> Shared:
-            super().prefill(prompts)
-            raise GenerationError("out of memory")
-
-    model = Full(reader)
-    found = results_of(plan_of(make_dataset(c1k_p0=rows), methods=("vanilla_rag",)), model, tmp_path / "run")
-    assert model.prefixes == [3]
-    assert {(row.status, row.n_cached_tokens) for row in found.values()} == {("ok", 0)}
-
-
 def test_the_record_of_a_run_that_retrieves(dataset_folder: Path) -> None:
     found = record(plan_of(dataset_folder, methods=("retrieved_bm25@16", "vanilla_rag+cite")), FakeModel(reader))
     assert found["methods"] == ["retrieved_bm25", "vanilla_rag+cite"]
@@ -325,35 +239,3 @@ def test_the_record_of_a_run_that_retrieves(dataset_folder: Path) -> None:
     assert found["citing_version"] == "1"
     assert found["shard"] == [1, 1]
     assert found["scorer_version"]
-
-
-class Each(FakeModel):
-    """Answers each prompt by itself, fails for one that holds `poison`, and had a token of each prompt already."""
-
-    def __init__(self, poison: str = "\x00") -> None:
-        super().__init__(reader)
-        self.asked: list[str] = []
-        self._poison = poison
-
-    def generate_each(self, prompts: Sequence[str], max_new_tokens: int) -> list[Generation | GenerationError]:
-        self.asked += prompts
-        found = self.generate(prompts, max_new_tokens)
-        return [
-            GenerationError("lost") if self._poison in prompt else one._replace(n_prompt_tokens=7, n_cached_tokens=1)
-            for prompt, one in zip(prompts, found, strict=True)
-        ]
-
-
-def test_a_model_that_answers_each_by_itself_is_asked_again_for_what_failed_alone(
-    dataset_folder: Path, tmp_path: Path
-) -> None:
-    """And its own counts are recorded."""
-    plan = plan_of(dataset_folder, methods=("vanilla_rag",), batch_size=4, shares_prefixes=False)
-    found = results_of(plan, Each("Emma"), tmp_path / "run")
-    assert sorted(row.status for row in found.values()) == ["error", "ok", "ok", "ok"]
-    assert {(row.n_prompt_tokens, row.n_cached_tokens) for row in found.values() if row.status == "ok"} == {(7, 1)}
-    again = Each()
-    found = results_of(plan, again, tmp_path / "run")
-    assert [("Emma" in prompt) for prompt in again.asked] == [True]
-    assert {row.status for row in found.values()} == {"ok"}
-    assert [row.id for row in read_rows(tmp_path / "run")] == [row["id"] for row in ROWS]
