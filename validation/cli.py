@@ -57,9 +57,10 @@ def validate(
 
 
 def _examples(check: dict) -> str:
-    """The first three things that a check found, on one line."""
-    found = []
-    for item in check["ids"][:3]:
+    """What a check found in up to three instances, on one line."""
+    found = {item["id"]: item for item in reversed(check["ids"])}  # the first of each
+    told = []
+    for item in list(found.values())[::-1][:3]:
         where = " ".join(str(item[name]) for name in ("config", "split", "id", "pid") if item[name])
-        found.append(f"{where} {item['detail']}")
-    return f"{check['name']}: {'; '.join(found)}"
+        told.append(f"{where} {item['detail']}")
+    return f"{check['name']}: {'; '.join(told)}"

@@ -87,14 +87,24 @@ _MARK = {
     "skipped": "[dim]skipped",
     "error": "[bold red]FAILED",
     "warning": "[yellow]warning",
+    "known": "[dim]known",
 }
 
 
+def _result(check: dict[str, Any]) -> str:
+    if check["status"] != "failed":
+        return str(check["status"])
+    return "known" if 0 < check["failing"] <= check["known"] else str(check["severity"])
+
+
 def table(content: dict[str, Any]) -> Table:
-    """The report for a terminal: one line a check."""
-    shown = Table("check", "", "failing", "of", "what holds where it passes")
+    """The report for a terminal: one line a check, cut where the terminal ends."""
+    shown = Table()
+    for name, width in (("check", 17), ("", 7), ("failing", 7), ("of", 17)):
+        shown.add_column(name, min_width=width)
+    shown.add_column("what holds where it passes", no_wrap=True, overflow="ellipsis")
     for check in content["checks"]:
-        mark = _MARK[check["severity"] if check["status"] == "failed" else check["status"]]
+        mark = _MARK[_result(check)]
         failing = f"{check['failing']:,}" if check["failing"] else ""
         examined = f"{check['examined']:,} {check['unit']}s" if check["status"] != "skipped" else ""
         shown.add_row(check["name"], mark, failing, examined, check["says"].replace("[", "\\["))

@@ -59,6 +59,9 @@ def test_a_good_dataset_passes(dataset: Path) -> None:
     assert found["manifest_sha256"] == sha256((dataset / "manifest.json").read_bytes()).hexdigest()
     assert (found["passed"], found["complete"]) == (True, True)
     assert [check["name"] for check in found["checks"]] == list(CHECKS)
+    lines = [line.split("│") for line in done.stdout.splitlines() if line.startswith("│")]
+    assert [line[1].strip() for line in lines] == list(CHECKS), "one line a check"
+    assert {line[2].strip() for line in lines} == {"passed"}
     first = (dataset / "validation.json").read_bytes()
     assert validate(dataset).returncode == 0
     assert (dataset / "validation.json").read_bytes() == first, "the report of the same dataset has other bytes"
@@ -112,7 +115,9 @@ def test_a_warning_fails_only_when_asked(dataset: Path) -> None:
             row["answers"] = ["nowhere to be found"]
 
     folder.change_all(change)
-    assert validate(dataset, "--only", "answer_in_gold").returncode == 0
+    done = validate(dataset, "--only", "answer_in_gold")
+    assert done.returncode == 0
+    assert done.stdout.count(target) == 1, "one instance is told once, in however many configs it is found"
     assert validate(dataset, "--only", "answer_in_gold", "--fail-on", "warning").returncode == 1
 
 
