@@ -91,9 +91,7 @@ def _check_version(manifest: dict[str, Any], version: str | None) -> None:
 
 def _check_validation(folder: Path, digest: str) -> None:
     again = f"icr2 validate {folder}"
-    validation = _read_json(folder / "validation.json", again)
-    if validation.get("manifest_sha256") != digest:
-        raise SetupError(f"{folder}/validation.json is of another manifest; run: {again}")
+    validation = _read_json(folder / "validation.json", digest, again)
     if validation.get("passed") is not True:
         checks = [check for check in validation.get("checks", []) if check.get("severity") == "error"]
         failed = [check["name"] for check in checks if check.get("status") == "failed"]
@@ -111,15 +109,14 @@ def _check_validation(folder: Path, digest: str) -> None:
 def _check_statistics(folder: Path, digest: str) -> None:
     """Refuses statistics, and so a card beside them, that are of another manifest or show another validation."""
     again = f"icr2 card {folder}"
-    statistics = _read_json(folder / "statistics.json", again)
-    if statistics.get("manifest_sha256") != digest:
-        raise SetupError(f"{folder}/statistics.json is of another manifest; run: {again}")
+    statistics = _read_json(folder / "statistics.json", digest, again)
     validation = hashlib.sha256((folder / "validation.json").read_bytes()).hexdigest()
     if statistics.get("validation_sha256") != validation:
         raise SetupError(f"{folder}/README.md shows another validation than validation.json; run: {again}")
 
 
-def _read_json(path: Path, again: str) -> dict[str, Any]:
+def _read_json(path: Path, digest: str, again: str) -> dict[str, Any]:
+    """What a file says of the manifest with a digest; SetupError where it is missing, broken or of another one."""
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -128,6 +125,8 @@ def _read_json(path: Path, again: str) -> dict[str, Any]:
         raise SetupError(f"{path} is not JSON ({error}); run: {again}") from None
     if not isinstance(value, dict):
         raise SetupError(f"{path} is not an object; run: {again}")
+    if value.get("manifest_sha256") != digest:
+        raise SetupError(f"{path} is of another manifest; run: {again}")
     return value
 
 

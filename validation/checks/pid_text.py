@@ -2,14 +2,13 @@
 
 from validation.checks.base import Check
 from validation.measures import Measures
+from validation.odd import odd_sql
 
 
 def _find(m: Measures) -> str:
-    return """
+    return f"""
         SELECT "row", pid, 'has another title or text than most passages of this pid' AS detail
-        FROM (SELECT *, row_number() OVER (PARTITION BY pid ORDER BY n DESC, text) AS place
-              FROM (SELECT pid, text, count(*) AS n FROM placements WHERE pid IS NOT NULL GROUP BY ALL))
-        JOIN placements USING (pid, text) WHERE place > 1
+        FROM ({odd_sql("pid", "text", "placements")}) JOIN placements USING (pid, text)
     """
 
 

@@ -2,14 +2,13 @@
 
 from validation.checks.base import Check
 from validation.measures import Measures
+from validation.odd import odd_sql
 
 
 def _find(m: Measures) -> str:
-    return """
+    return f"""
         SELECT "row", NULL AS pid, 'its query, answers, hops or waiver are not those of most of its rows' AS detail
-        FROM (SELECT *, row_number() OVER (PARTITION BY id ORDER BY n DESC, question) AS place
-              FROM (SELECT id, question, count(*) AS n FROM instances WHERE id IS NOT NULL GROUP BY ALL))
-        JOIN instances USING (id, question) WHERE place > 1
+        FROM ({odd_sql("id", "question", "instances")}) JOIN instances USING (id, question)
     """
 
 

@@ -2,20 +2,19 @@
 
 from validation.checks.base import Check
 from validation.measures import Measures
+from validation.odd import odd_sql
 
 
 def _find(m: Measures) -> str:
     golds = m.shared(
         "golds",
-        """SELECT "row", list_sort(list(text)) AS texts FROM placements WHERE is_gold GROUP BY "row" """,
+        """SELECT "row", id, texts FROM instances
+        JOIN (SELECT "row", list_sort(list(text)) AS texts FROM placements WHERE is_gold GROUP BY "row")
+        USING ("row")""",
     )
     return f"""
         SELECT "row", NULL AS pid, 'its gold is not that of most of its rows' AS detail
-        FROM (SELECT *, row_number() OVER (PARTITION BY id ORDER BY n DESC, texts) AS place
-              FROM (SELECT id, texts, count(*) AS n FROM instances JOIN {golds} USING ("row")
-                    WHERE id IS NOT NULL GROUP BY ALL))
-        JOIN (SELECT "row", id, texts FROM instances JOIN {golds} USING ("row")) USING (id, texts)
-        WHERE place > 1
+        FROM ({odd_sql("id", "texts", golds)}) JOIN {golds} USING (id, texts)
     """
 
 

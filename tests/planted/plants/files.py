@@ -1,6 +1,7 @@
 """Defects of files."""
 
 import shutil
+from collections.abc import Callable
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -67,26 +68,25 @@ def broken_page(folder: Folder) -> Expected:
     return {"schema": {("loft_2k", "test", "loft_2k/test-00000-of-00001.parquet", None)}}
 
 
-@plant
-def other_schema(folder: Folder) -> Expected:
-    """case 93: a list where the others have a large list."""
+def _retyped(folder: Folder, column: str, change: Callable[[pa.ChunkedArray], pa.Array]) -> Expected:
+    """Writes one split with a column of another type."""
     table = pq.read_table(folder.file("loft_2k", "test"))
-    at = table.schema.get_field_index("answers")
-    table = table.set_column(at, "answers", table["answers"].cast(pa.large_list(pa.string())))
+    table = table.set_column(table.schema.get_field_index(column), column, change(table[column]))
     pq.write_table(table.replace_schema_metadata({"format": "icr2-instance/1"}), folder.file("loft_2k", "test"))
     folder.describe("loft_2k", "test")
     return {"schema": {("loft_2k", "test", "loft_2k/test-00000-of-00001.parquet", None)}}
+
+
+@plant
+def other_schema(folder: Folder) -> Expected:
+    """case 93: a list where the others have a large list."""
+    return _retyped(folder, "answers", lambda answers: answers.cast(pa.large_list(pa.string())))
 
 
 @plant
 def null_typed_column(folder: Folder) -> Expected:
     """cases 90, 110: a column of nulls written without its type."""
-    table = pq.read_table(folder.file("loft_2k", "test"))
-    at = table.schema.get_field_index("reasoning_types")
-    table = table.set_column(at, "reasoning_types", pa.nulls(len(table)))
-    pq.write_table(table.replace_schema_metadata({"format": "icr2-instance/1"}), folder.file("loft_2k", "test"))
-    folder.describe("loft_2k", "test")
-    return {"schema": {("loft_2k", "test", "loft_2k/test-00000-of-00001.parquet", None)}}
+    return _retyped(folder, "reasoning_types", lambda types: pa.nulls(len(types)))
 
 
 @plant
