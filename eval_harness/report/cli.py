@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from builders.errors import SetupError
+from eval_harness.report.document import FORMATS
 
 if TYPE_CHECKING:
     from eval_harness.report.study import Study
-
-FORMATS = ("md", "csv", "html", "png")
 
 
 def register(app: typer.Typer) -> None:
@@ -60,14 +59,15 @@ def view(
     from builders.views import readable
     from eval_harness.load import open_dataset
     from eval_harness.report.instances import first_instances
-    from eval_harness.report.page import Page, write_page
+    from eval_harness.report.page import write_page
+    from eval_harness.report.parts import Document
 
     dataset = open_dataset(folder)
     with readable(folder):
         instances = first_instances(folder, tuple(dict.fromkeys(config or ())), split, limit)
     subtitle = f"First {limit} {split} instances of each task in each config; manifest sha256 {dataset.manifest_sha256}"
     out.parent.mkdir(parents=True, exist_ok=True)
-    write_page(Page(f"{dataset.name} {dataset.version}", subtitle), None, instances, out)
+    write_page(Document(f"{dataset.name} {dataset.version}", subtitle), None, instances, out)
     _wrote([out])
 
 
@@ -75,46 +75,20 @@ def _write(study: "Study", dataset: Path | None, out: Path, formats: tuple[str, 
     from rich.console import Console
 
     from builders.views import readable
-    from eval_harness.report.figures import length_figure, ratio_figure, svg_of, write_png
-    from eval_harness.report.files import FIGURES, write_csv, write_markdown
+    from eval_harness.report.document import write_document
     from eval_harness.report.instances import Instances, instances_of
-    from eval_harness.report.page import Page, Picture, write_page
-    from eval_harness.report.sections import compute, sections
+    from eval_harness.report.runs import study_document
     from eval_harness.report.table import cells, table
 
     instances: Instances = {}
     if dataset:
         with readable(dataset):
             instances = instances_of(study, dataset)
-    found = compute(study, baseline)
-    drawn = {"figure1": ratio_figure(found), "figure_length": length_figure(found)}
-    figures = {name: figure for name, figure in drawn.items() if figure}
-    out.mkdir(parents=True, exist_ok=True)
-    written = []
-    if "png" in formats:
-        for name, figure in figures.items():
-            write_png(figure, out / f"{name}.png")
-            written.append(out / f"{name}.png")
-    if "md" in formats:
-        write_markdown(found, list(figures) if "png" in formats else [], out / "report.md")
-        written.append(out / "report.md")
-    if "csv" in formats:
-        written += write_csv(found, out)
-    if "html" in formats:
-        pictures = [Picture(svg_of(figure), FIGURES[name]) for name, figure in figures.items()]
-        page = Page(f"{study.title}: results", _described(study), sections(found), pictures)
-        write_page(page, study, instances, out / "report.html")
-        written.append(out / "report.html")
+    written = write_document(study_document(study, baseline), study, instances, out, formats)
     console = Console(width=max(120, get_terminal_size().columns))
     for label, rows in study.rows.items():
         console.print(table(cells(rows), f"{study.title}, {label}"))
     _wrote(written)
-
-
-def _described(study: "Study") -> str:
-    runs = sum(map(len, study.runs.values()))
-    models = ", ".join(study.rows)
-    return f"{runs} {'run' if runs == 1 else 'runs'} of {models}; dataset manifest sha256 {study.manifest_sha256}"
 
 
 def _wrote(paths: Iterable[Path]) -> None:

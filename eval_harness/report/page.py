@@ -3,14 +3,13 @@
 import gzip
 import json
 from base64 import b64encode
-from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from eval_harness.report.instances import Instances
+from eval_harness.report.parts import Document
 from eval_harness.report.payload import Payload, Room, payload
-from eval_harness.report.sections import Section
 from eval_harness.report.study import Study
 
 MOST_BYTES = 20_000_000
@@ -20,29 +19,26 @@ _HERE = Path(__file__).parent
 
 
 class Picture(NamedTuple):
-    """A figure as SVG with its caption; the section that it stands below."""
+    """A figure as a data URI, its caption, and the section that it stands below."""
 
-    svg: bytes
+    uri: str
     caption: str
+    below: str
 
 
-class Page(NamedTuple):
-    """What a page shows beside its browser."""
-
-    title: str
-    subtitle: str
-    sections: Sequence[Section] = ()
-    pictures: Sequence[Picture] = ()
-
-
-def write_page(page: Page, study: Study | None, instances: Instances, path: Path, most: int = MOST_BYTES) -> None:
+def write_page(
+    document: Document, study: Study | None, instances: Instances, path: Path, most: int = MOST_BYTES
+) -> None:
     """Writes the page, leaving out texts, and saying so, until it is within `most` bytes.
 
     It needs no network and no other file; its policy forbids it to load any. All texts reach the browser as data.
     """
+    from eval_harness.report.figures import svg_of
+
+    figures = [Picture(_data_uri(svg_of(drawn.figure)), drawn.caption, drawn.below) for drawn in document.figures]
     room = _ROOM
     while True:
-        text = _rendered(page, payload(study, instances, room))
+        text = _rendered(document, figures, payload(study, instances, room))
         if len(text.encode()) <= most or (not room.passages and room.output <= _LEAST_OUTPUT):
             break
         room = _smaller(room)
@@ -56,7 +52,7 @@ def _smaller(room: Room) -> Room:
     return room._replace(output=max(_LEAST_OUTPUT, room.output // 2))
 
 
-def _rendered(page: Page, shown: Payload) -> str:
+def _rendered(document: Document, figures: list[Picture], shown: Payload) -> str:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
@@ -64,14 +60,14 @@ def _rendered(page: Page, shown: Payload) -> str:
     )
     script = (_HERE / "page.js").read_text(encoding="utf-8")
     return environment.get_template("page.html.j2").render(
-        page=page,
-        pictures=[(_data_uri(picture.svg), picture.caption) for picture in page.pictures],
+        page=document,
+        pictures=figures,
         style=(_HERE / "page.css").read_text(encoding="utf-8"),
         script=script,
         script_digest=b64encode(sha256(script.encode()).digest()).decode(),
         data=_packed(shown.content),
         left_out=shown.left_out,
-        with_runs=bool(page.sections),
+        with_runs=bool(document.sections),
     )
 
 

@@ -14,6 +14,7 @@ from eval_harness.report.matched import (
     unmet,
 )
 from eval_harness.report.names import listed
+from eval_harness.report.parts import Section
 from eval_harness.report.scoreboard import Fall, Standing, falls, standings
 from eval_harness.report.statistics import MACRO, Change, holm
 from eval_harness.report.study import Study
@@ -22,17 +23,6 @@ from eval_harness.scorers import scorer_for
 from eval_harness.scorers.evidence import METRICS as EVIDENCE
 
 _MINUS = "\N{MINUS SIGN}"
-
-
-class Section(NamedTuple):
-    """A table under a heading: the first `left` columns are names, the others numbers; a cell may have lines."""
-
-    name: str
-    title: str
-    notes: list[str]
-    header: list[str]
-    rows: list[list[str]]
-    left: int
 
 
 class Report(NamedTuple):
@@ -102,14 +92,14 @@ def _table3(report: Report, found: Sequence[Standing], *, matched: bool = False)
             notes.append(
                 "An interval without width comes of equal scores (or n=1): it does not mean that there is no doubt."
             )
-        return Section("table3", "Table 3: scores by method, config and model", notes, header, rows, 3)
+        return Section("table3", "Table 3: scores by method, config and model", notes, header, rows, 3, "Table 3")
     barred = len(unmet(report.study.all_rows))
     notes = [
         "The same instances under every method and model of a config: those that all of them counted. "
         f"{barred} {'instance' if barred == 1 else 'instances'} that somewhere could not meet a condition (no gold) "
         "are left out everywhere."
     ]
-    return Section("matched", "Table 3 over matched instances", notes, header, rows, 3)
+    return Section("matched", "Table 3 over matched instances", notes, header, rows, 3, "Matched instances")
 
 
 def _merged(study: Study, found: Iterable[Standing]) -> list[tuple[list[str], Standing]]:
@@ -156,7 +146,7 @@ def _measures(report: Report, task: str) -> Section:
         rows.append([standing.setting.method, listed(configs), standing.setting.model, str(cell.n), *values])
     header = ["method", "config", "model", "n", *metrics]
     notes = ["Per cent, except counts (n_...), all over the same n. The first is the headline."]
-    return Section(f"measures-{task}", f"All measures: {task}", notes, header, rows, 3)
+    return Section(f"measures-{task}", f"All measures: {task}", notes, header, rows, 3, folded=True)
 
 
 def _evidence(report: Report) -> Section:
@@ -168,7 +158,7 @@ def _evidence(report: Report) -> Section:
     ]
     notes = ["Per cent; passages that the answer cites, or that a method or retriever chose, against the gold ones."]
     header = ["method", "config", "model", "task", "n", *EVIDENCE]
-    return Section("evidence", "Evidence", notes, header, rows, 4)
+    return Section("evidence", "Evidence", notes, header, rows, 4, folded=True)
 
 
 def _names(setting: Setting) -> tuple[str, str, str]:
@@ -188,7 +178,7 @@ def _comparisons(found: Sequence[Comparison], study: Study, name: str, title: st
         "without gold are left out.",
         "p: two-sided sign-flip permutation test; in brackets adjusted by Holm for all of this table's comparisons.",
     ]
-    return Section(name, title, notes, ["difference", held, "model", *tasks], rows, 3)
+    return Section(name, title, notes, ["difference", held, "model", *tasks], rows, 3, f"Between {name}", folded=True)
 
 
 def _change(found: Change, adjusted: float | None = None) -> str:
@@ -224,7 +214,8 @@ def _lengths(found: Sequence[Fall], study: Study) -> Section:
         "length; p: no slope, not adjusted. Effective length: the longest up to which the macro average keeps 85 % of "
         "the shortest one's.",
     ]
-    return Section("lengths", "Change with length", notes, ["line", "model", *tasks, "effective length"], rows, 2)
+    header = ["line", "model", *tasks, "effective length"]
+    return Section("lengths", "Change with length", notes, header, rows, 2, "Change with length")
 
 
 def _runs(study: Study) -> Section:
@@ -236,10 +227,10 @@ def _runs(study: Study) -> Section:
         shown = [str(settings.get(key, "–")) for key in ("split", "prompt_version", "decoding")]
         rows.append([label, ", ".join(folders), str(described.get("revision", "–")), kind, *shown])
     header = ["model", "runs", "revision", "numbers", "split", "prompts", "decoding"]
-    return Section("runs", "Runs", [f"Dataset manifest sha256: {study.manifest_sha256}"], header, rows, 7)
+    return Section("runs", "Runs", [f"Dataset manifest sha256: {study.manifest_sha256}"], header, rows, 7, "Runs")
 
 
 def _differing(study: Study) -> Section:
     rows = [[label, name, str(value)] for label, values in study.differing.items() for name, value in values.items()]
     notes = ["These runs share a model's name but not its settings, so they are kept apart."]
-    return Section("differing", "Settings that differ", notes, ["model", "setting", "value"], rows, 3)
+    return Section("differing", "Settings that differ", notes, ["model", "setting", "value"], rows, 3, folded=True)

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from eval_harness.report.instances import first_instances, instances_of
-from eval_harness.report.page import Page, write_page
+from eval_harness.report.page import write_page
+from eval_harness.report.parts import Document
 from eval_harness.report.sections import compute, sections
 from eval_harness.report.study import one_study, read_studies
 from tests.eval_harness.report.conftest import HOSTILE, write_dataset, write_hostile_run
@@ -52,7 +53,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 def write(folders: tuple[Path, Path], path: Path, **options: Any) -> str:
     dataset, run = folders
     study = one_study(read_studies([run]))
-    page = Page(f"t {HOSTILE}", f"s {HOSTILE}", sections(compute(study, "vanilla_rag")))
+    page = Document(f"t {HOSTILE}", f"s {HOSTILE}", sections(compute(study, "vanilla_rag")))
     write_page(page, study, instances_of(study, dataset), path, **options)
     return path.read_text(encoding="utf-8")
 

@@ -3,7 +3,8 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from eval_harness.report.files import write_csv, write_markdown
+from eval_harness.report.document import markdown, write_document
+from eval_harness.report.runs import study_document
 from eval_harness.report.sections import compute, p_text, points, sections
 from eval_harness.report.study import Study
 from tests.eval_harness.report.conftest import HOSTILE, make_row
@@ -75,9 +76,9 @@ def test_signs_and_small_p() -> None:
 
 
 def test_markdown_tables_are_whole_and_hostile_names_are_plain(study_of: Make, tmp_path: Path) -> None:
-    rows = [make_row("nq-1", method=f"{method}|{HOSTILE}\nx") for method in ("a", "b")]
-    write_markdown(compute(study_of(rows), "a"), ["figure1"], tmp_path / "report.md")
-    text = (tmp_path / "report.md").read_text()
+    hostile = [f"{method}|{HOSTILE}\nx" for method in ("a", "b")]
+    rows = [make_row("nq-1", config=config, method=method) for config in ("1k_p0", "1k_p100") for method in hostile]
+    text = markdown(study_document(study_of(rows), "a"), with_figures=True)
     assert "<script" not in text
     assert "<img" not in text
     assert "![Figure 1: score against confounding ratio, with 95 % bands](figure1.png)" in text
@@ -89,7 +90,8 @@ def test_csv_has_one_line_a_number_and_no_score_is_empty(study_of: Make, tmp_pat
     """case 155: every task's own score is exported"""
     rows = [*rows_of_three_settings(), make_row("fever-1", None, task="fever", status="overlength")]
     rows += [make_row("nq-1", 0.0, config="2k_p0")]
-    assert {path.name for path in write_csv(compute(study_of(rows), "vanilla_rag"), tmp_path)} == {
+    document = study_document(study_of(rows), "vanilla_rag")
+    assert {path.name for path in write_document(document, None, {}, tmp_path, ["csv"])} == {
         "table3.csv",
         "differences.csv",
         "lengths.csv",

@@ -1,0 +1,44 @@
+"""What a report is made of: tables, figures, and lines of numbers."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Line = Mapping[str, Any]
+
+
+class Section(NamedTuple):
+    """A table under a heading: the first `left` columns are names, the others numbers; a cell may have lines.
+
+    One with a `short` name is in the page's menu, and one that is `folded` shows its heading until it is opened.
+    """
+
+    name: str
+    title: str
+    notes: list[str]
+    header: list[str]
+    rows: list[list[str]]
+    left: int
+    short: str = ""
+    folded: bool = False
+
+
+class Drawn(NamedTuple):
+    """A figure, the name of its file, its caption, and the name of the section that it stands below."""
+
+    name: str
+    figure: "Figure"
+    caption: str
+    below: str
+
+
+class Document(NamedTuple):
+    """A whole report; `tables` are the lines of each CSV file by its name."""
+
+    title: str
+    subtitle: str
+    sections: Sequence[Section] = ()
+    figures: Sequence[Drawn] = ()
+    tables: Mapping[str, Sequence[Line]] = {}
