@@ -88,7 +88,7 @@ def _rap(name: str, probed: Probed | None) -> Setting:
     if written and written["q"]:
         chosen = {"": HeadSetting(int(written["q"]), int(written["m"]))}
     else:
-        chosen = preset(probed.preset)
+        chosen = (not probed.preset and probed.heads.tuned()) or preset(probed.preset)
     choice = Choice(probed.heads, chosen, probed.max_layer)
     choice.check()
     return Setting(name, CONDITIONS["vanilla_rag"], Rap(choice))

@@ -10,11 +10,10 @@ from builders.prompts import Prompt
 from eval_harness.load import Instance, Passage
 from eval_harness.methods.base import Answer, Question
 from eval_harness.methods.direct import Direct
-from eval_harness.models.base import GenerationError, Model
+from eval_harness.models.base import Attends, GenerationError, Model
 from eval_harness.parse import Parsed, parse
 from eval_harness.probing.heads import Head, Heads, Setting, check_model, union
 from eval_harness.probing.probe import Variant, scores_of
-from eval_harness.probing.reading import Attends
 from eval_harness.session import Session
 
 ASK = Direct()

@@ -1,7 +1,10 @@
 """What the harness asks of a model."""
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from eval_harness.models.template import Template
 
 
 class Generation(NamedTuple):
@@ -75,4 +78,35 @@ class SharesPrefix(Protocol):
 
     def generate_after(self, prefix: Any, prompts: Sequence[str], max_new_tokens: int) -> list[Generation]:
         """As `generate`, for prompts that begin with `prefix`, which is left as it was."""
+        ...
+
+
+@runtime_checkable
+class Attends(Protocol):
+    """A model on this machine whose heads can be watched and whose output can be steered token by token.
+
+    `network` is the model of the library, `stops` are the ids that end an output.
+    """
+
+    name: str
+    max_positions: int
+    network: Any
+    tokenizer: Any
+    template: "Template"
+    stops: list[int]
+
+    def guarded(self, compute: Callable[[], Any], size: str) -> Any:
+        """What `compute` returns; GenerationError, which names `size`, where the memory does not suffice."""
+        ...
+
+    def encode(self, prompt: str) -> list[int]:
+        """Token ids of the prompt as it is sent."""
+        ...
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of an output."""
+        ...
+
+    def describe(self) -> dict[str, Any]:
+        """What the model is."""
         ...

@@ -1,6 +1,7 @@
 """Models of the transformers library, greedy, on a CUDA device where there is one, else on the CPU."""
 
 from collections.abc import Callable, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -14,6 +15,7 @@ Attention = Literal["sdpa", "flash"]
 
 _IMPLEMENTATIONS = {"sdpa": "sdpa", "flash": "flash_attention_2"}
 _TURN_ENDS = ("<|im_end|>", "<|eot_id|>", "<end_of_turn>")  # a chat model may stop here and not say so in its config
+MARKS = ("<RETRIEVAL>", "</RETRIEVAL>")  # what stands around a retrieval (paper, section 4.1)
 _MOVING_ROPE = {"dynamic", "longrope"}  # rotations that depend on the longest text of a batch
 
 
@@ -32,7 +34,7 @@ class Prefilled(NamedTuple):
 class HfModel:
     """A causal language model in a local folder with safetensors weights, under its tokenizer's chat template.
 
-    `network` is the model of the library, in evaluation mode, on the device.
+    `network` is the model of the library, in evaluation mode, on the device; `stops` are the ids that end an output.
     """
 
     def __init__(
@@ -50,18 +52,18 @@ class HfModel:
         self._revision = revision
         self._device = device_name()
         self._attention = attention
-        self._tokenizer = load_tokenizer(folder, name)
-        self.template = Template(self._tokenizer, name, system)
+        self.tokenizer = load_tokenizer(folder, name)
+        self.template = Template(self.tokenizer, name, system)
         model = _load(folder, name, dtype_name(dtype), attention)
-        self._stops = _stop_ids(self._tokenizer, model.generation_config, chat=self.template.is_chat)
+        self.stops = _stop_ids(self.tokenizer, model.generation_config, chat=self.template.is_chat)
         # A fresh one, since a model's own may ask for sampling or penalties.
         model.generation_config = GenerationConfig(
-            do_sample=False, eos_token_id=self._stops or None, pad_token_id=self._pad_id(), use_cache=True
+            do_sample=False, eos_token_id=self.stops or None, pad_token_id=self._pad_id(), use_cache=True
         )
         self.network = model.to(self._device).eval()
         self._alone = _has_moving_rope(model.config)
         self._shares = not self._alone and can_share(model)
-        self.max_positions = position_limit(model.config, self._tokenizer)
+        self.max_positions = position_limit(model.config, self.tokenizer)
 
     def describe(self) -> dict[str, Any]:
         """Name, revision, number type, device, attention, template, limit, and whether a prefix can be shared."""
@@ -83,6 +85,16 @@ class HfModel:
     def encode(self, prompt: str) -> list[int]:
         """Token ids of the prompt as it is sent."""
         return self.template.encode(prompt)
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of an output, without control tokens but for the marks of a retrieval."""
+        marks = {self.tokenizer.get_vocab().get(mark) for mark in MARKS}
+        stretches = [(is_mark, [*run]) for is_mark, run in groupby(ids, lambda token: token in marks)]
+        texts = [
+            self.tokenizer.decode(run, skip_special_tokens=not is_mark, clean_up_tokenization_spaces=False)
+            for is_mark, run in stretches
+        ]
+        return "".join(texts)
 
     def generate(self, prompts: Sequence[str], max_new_tokens: int) -> list[Generation]:
         """Greedy outputs of one left-padded batch."""
@@ -143,14 +155,14 @@ class HfModel:
             raise GenerationError(f"out of memory at {size}") from error
 
     def _generation(self, n_prompt_tokens: int, n_cached_tokens: int, new: list[int]) -> Generation:
-        end = next((at for at, token in enumerate(new) if token in self._stops), None)
-        text = self._tokenizer.decode(new[:end], skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        end = next((at for at, token in enumerate(new) if token in self.stops), None)
+        text = self.decode(new[:end])
         n_new_tokens = len(new) if end is None else end
         return Generation(text, n_prompt_tokens, n_new_tokens, end is None, n_cached_tokens)
 
     def _pad_id(self) -> int:
-        pad = self._tokenizer.pad_token_id
-        return self._stops[0] if pad is None and self._stops else pad or 0  # masked, so any id will do
+        pad = self.tokenizer.pad_token_id
+        return self.stops[0] if pad is None and self.stops else pad or 0  # masked, so any id will do
 
 
 def _load(folder: Path, name: str, dtype: str, attention: Attention) -> Any:

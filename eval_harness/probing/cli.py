@@ -1,4 +1,4 @@
-"""`icr2 probe`."""
+"""`icr2 probe` and `icr2 heads`."""
 
 from itertools import chain, islice, zip_longest
 from pathlib import Path
@@ -14,11 +14,15 @@ from eval_harness.probing.reading import Pooling, Position
 if TYPE_CHECKING:
     from eval_harness.probing.heads import Heads
     from eval_harness.probing.probe import Variant
+    from eval_harness.probing.sweep import Probed
+
+_SWEEP = "How many heads and passages"
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the command to an app."""
+    """Adds the commands to an app."""
     app.command()(probe)
+    app.command()(heads)
 
 
 def probe(
@@ -27,7 +31,8 @@ def probe(
     model: Annotated[str, typer.Option(help="A bundled name, a folder, a GGUF file, or a Hub id (id@revision).")],
     m: Annotated[str, typer.Option("--m", metavar="M,M", help="Passages that each head may choose.")] = "1,2,4,8",
     position: Annotated[
-        Position, typer.Option(help="Look from the last token, or from those of the question.")
+        Position,
+        typer.Option(help="Look from the last token, the question's, or those of a retrieval that the model writes."),
     ] = "last",
     pooling: Annotated[Pooling, typer.Option(help="A passage's score: sum, max or mean over its tokens.")] = "sum",
     calibrate: Annotated[bool, typer.Option(help="Take off what passages get under an empty question.")] = False,
@@ -38,18 +43,30 @@ def probe(
     dtype: Annotated[DType, typer.Option(help="auto: bfloat16 where it is fast, else float32.")] = "auto",
     out: Annotated[Path, typer.Option(metavar="FILE", help="Where the heads are written.")] = Path("heads.json"),
     figure: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the hit rates (.png or .svg).")] = None,
+    sweep: Annotated[
+        str | None,
+        typer.Option(metavar="Q,Q", help="Also answer with the best Q heads, at each M.", rich_help_panel=_SWEEP),
+    ] = None,
+    sweep_figure: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the answers over Q and M.", rich_help_panel=_SWEEP)
+    ] = None,
 ) -> None:
     """Find the heads of a model that look at gold passages, on instances whose gold is known."""
     from rich.console import Console
 
     from eval_harness.models import load_model
+    from eval_harness.models.base import Attends
     from eval_harness.probing.heads import write_heads
-    from eval_harness.probing.probe import VARIANTS, Variant
-    from eval_harness.probing.reading import Attends
+    from eval_harness.probing.probe import Variant
+    from eval_harness.probing.tables import best_heads, comparison, swept
 
     if split == "test":
         raise SetupError("--split test would choose heads by what is tested; use validation or train")
-    ms = _numbers(m)
+    if calibrate and position == "retrieval":
+        raise SetupError("--calibrate asks an empty question, to which nothing is retrieved; leave it out")
+    if sweep_figure and not sweep:
+        raise SetupError("--sweep-figure draws a sweep; give --sweep 1,2,4,8 too")
+    ms, qs = _numbers("--m", m), _numbers("--sweep", sweep) if sweep else []
     dataset = open_dataset(folder)
     instances = in_turn(load_instances(dataset, config, split, tuple(task or ())), limit)
     loaded = load_model(model, dtype)
@@ -63,17 +80,48 @@ def probe(
         "split": split,
         "tasks": sorted({instance.task for instance in instances}),
     }
-    found = _probed(loaded, instances, ms, VARIANTS if compare else [chosen], made_from)
+    found, probed = _probed(loaded, instances, ms, _variants(loaded, chosen, compare), chosen, made_from)
+    if qs:
+        found[chosen] = _swept(loaded, probed, found[chosen], qs, ms)
     write_heads(found[chosen], out)
     console = Console(width=110)
     if compare:
-        console.print(_comparison(found, ms))
-    console.print(_best(found[chosen], ms))
-    if figure:
-        from eval_harness.probing.figure import draw
-
-        draw({f"{loaded.name}": found[chosen]}, ms, figure)
+        console.print(comparison(found, ms))
+    console.print(best_heads(found[chosen], ms))
+    if qs:
+        console.print(swept(found[chosen]))
+    _draw(found[chosen], loaded.name, ms, figure, sweep_figure)
     console.print(f"the heads are in {out}", highlight=False, soft_wrap=True)
+
+
+def heads(
+    files: Annotated[list[Path], typer.Argument(metavar="HEADS...", help="Files that `icr2 probe` wrote.")],
+    figure: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the hit rates of all of them (.png or .svg).")
+    ] = None,
+) -> None:
+    """Show what was found by probing one model or several."""
+    from rich.console import Console
+
+    from eval_harness.probing.figure import draw
+    from eval_harness.probing.heads import read_heads
+    from eval_harness.probing.tables import best_heads, swept
+
+    alike = len({file.stem for file in files}) < len(files)
+    found = {str(file) if alike else file.stem: read_heads(file) for file in files}
+    shared = sorted(set.intersection(*(set(one.hit_rates) for one in found.values())))
+    console = Console(width=110)
+    for name, one in found.items():
+        console.print(best_heads(one, sorted(one.hit_rates), f"{one.made_from['model'].get('name')}, {name},"))
+        if one.sweep:
+            console.print(swept(one))
+    if figure and not shared:
+        raise SetupError(
+            "the files have no M in common, so they cannot be drawn in one figure; probe with the same --m"
+        )
+    if figure:
+        draw(found, shared, figure)
+        console.print(f"wrote {figure}", highlight=False, soft_wrap=True)
 
 
 def in_turn(instances: list[Instance], limit: int) -> list[Instance]:
@@ -85,52 +133,80 @@ def in_turn(instances: list[Instance], limit: int) -> list[Instance]:
     return list(islice((instance for instance in dealt if instance is not None), limit))
 
 
-def _numbers(written: str) -> list[int]:
+def _numbers(option: str, written: str) -> list[int]:
     try:
         numbers = sorted({int(part) for part in written.split(",")})
     except ValueError:
         numbers = []
     if not numbers or numbers[0] < 1:
-        raise SetupError(f"--m {written}: write numbers such as 1,2,4,8")
+        raise SetupError(f"{option} {written}: write numbers such as 1,2,4,8")
     return numbers
 
 
+def _variants(model: Any, chosen: "Variant", compare: bool) -> "list[Variant]":
+    """The ways to score that are asked for; SetupError where the model cannot be looked at so."""
+    from eval_harness.models.steps import marks_of
+    from eval_harness.probing.probe import OF_RETRIEVALS, VARIANTS
+
+    if chosen.position == "retrieval":
+        marks_of(model)
+        return [*VARIANTS, *OF_RETRIEVALS] if compare else [chosen]
+    return VARIANTS if compare else [chosen]
+
+
 def _probed(
-    model: Any, instances: list[Instance], ms: list[int], variants: "list[Variant]", made_from: dict[str, Any]
-) -> "dict[Variant, Heads]":
+    model: Any,
+    instances: list[Instance],
+    ms: list[int],
+    variants: "list[Variant]",
+    chosen: "Variant",
+    made_from: dict[str, Any],
+) -> "tuple[dict[Variant, Heads], list[Probed]]":
     from rich.console import Console
     from rich.progress import Progress
 
     from eval_harness.probing.probe import probe
+    from eval_harness.probing.sweep import Probed
 
     def fits(instance: Instance) -> bool:
         return bool(model.count(prompt_over(instance, instance.passages).text) < model.max_positions)
 
+    probed: list[Probed] = []
+
+    def seen(instance: Instance, scores: dict[Any, Any]) -> None:
+        probed.append(Probed(instance, scores[chosen]))
+
     console = Console(stderr=True)
     with Progress(console=console) as progress:
         bar = progress.add_task("probing", total=len(instances))
-        found, counted = probe(model, instances, ms, variants, made_from, fits, lambda: progress.advance(bar))
-    left_out = ", ".join(f"{n} {reason}" for reason, n in counted.left_out.items() if n)
-    console.print(f"{counted.n} instances probed" + (f"; left out: {left_out}" if left_out else ""), highlight=False)
-    return found
+        found, counted = probe(model, instances, ms, variants, made_from, fits, seen, lambda: progress.advance(bar))
+    _say(console, f"{counted.n} instances probed", counted.left_out)
+    return found, probed
 
 
-def _best(heads: "Heads", ms: list[int]) -> Any:
-    from rich.table import Table
+def _swept(model: Any, probed: "list[Probed]", heads: "Heads", qs: list[int], ms: list[int]) -> "Heads":
+    from rich.console import Console
+    from rich.progress import Progress
 
-    shown = Table("M", "best heads (layer.head: hit rate)", title=f"hit rates over {heads.n} instances")
-    for m in ms:
-        best = heads.best(min(8, len(heads.layers) * len(heads.hit_rates[m][0])), m)
-        shown.add_row(str(m), "  ".join(f"{layer}.{head}: {heads.rate((layer, head), m):.2f}" for layer, head in best))
-    return shown
+    from eval_harness.probing.sweep import sweep
+
+    console = Console(stderr=True)
+    with Progress(console=console) as progress:
+        bar = progress.add_task("answering", total=len(probed))
+        cells, left_out = sweep(model, probed, heads.layers, qs, ms, lambda: progress.advance(bar))
+    _say(console, f"{len(probed) - sum(left_out.values())} instances answered", left_out)
+    return heads._replace(sweep=tuple(cells))
 
 
-def _comparison(found: "dict[Variant, Heads]", ms: list[int]) -> Any:
-    from rich.table import Table
+def _say(console: Any, done: str, left_out: dict[str, int]) -> None:
+    reasons = ", ".join(f"{n} {reason}" for reason, n in left_out.items() if n)
+    console.print(done + (f"; left out: {reasons}" if reasons else ""), highlight=False)
 
-    shown = Table("position", "pooling", "calibrated", *(f"best, M={m}" for m in ms), *(f"best 4, M={m}" for m in ms))
-    for variant, heads in found.items():
-        first = [f"{heads.rate(heads.best(1, m)[0], m):.3f}" for m in ms]
-        four = [f"{sum(heads.rate(head, m) for head in heads.best(4, m)) / 4:.3f}" for m in ms]
-        shown.add_row(variant.position, variant.pooling, "yes" if variant.calibrated else "no", *first, *four)
-    return shown
+
+def _draw(heads: "Heads", name: str, ms: list[int], figure: Path | None, sweep_figure: Path | None) -> None:
+    from eval_harness.probing.figure import draw, draw_sweep
+
+    if figure:
+        draw({name: heads}, ms, figure)
+    if sweep_figure:
+        draw_sweep(heads.sweep, name, sweep_figure)

@@ -1,9 +1,13 @@
-"""Hit rates of heads as figures: a map of layers and heads, and heads in order of their hit rate (paper, figure 6)."""
+"""What a probe found as figures: hit rates of heads (paper, figure 6), and answers over Q and M (figure 7)."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from eval_harness.probing.heads import Heads
+from eval_harness.probing.heads import Cell, Heads
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def draw(found: Mapping[str, Heads], ms: Sequence[int], out: Path) -> None:
@@ -32,5 +36,33 @@ def draw(found: Mapping[str, Heads], ms: Sequence[int], out: Path) -> None:
     right.set_ylabel(f"hit rate, M={m}")
     right.spines[["top", "right"]].set_visible(False)
     right.legend(frameon=False, fontsize=8)
+    _save(figure, out)
+
+
+def draw_sweep(cells: Sequence[Cell], name: str, out: Path) -> None:
+    """Writes a PNG or SVG: a row for each task, its score, evidence recall and passages kept against Q, a line an M."""
+    from matplotlib.figure import Figure
+
+    tasks = list(dict.fromkeys(cell.task for cell in cells))
+    columns = [("score", ""), ("evidence_recall", "evidence recall"), ("n_passages", "passages kept")]
+    figure = Figure(figsize=(9, 0.6 + 2.1 * len(tasks)), layout="constrained")
+    panels = figure.subplots(len(tasks), len(columns), squeeze=False, sharex=True)
+    for row, task in zip(panels, tasks, strict=True):
+        mine = [cell for cell in cells if cell.task == task]
+        for panel, (field, label) in zip(row, columns, strict=True):
+            for m in sorted({cell.m for cell in mine}):
+                line = sorted((cell.q, getattr(cell, field)) for cell in mine if cell.m == m)
+                panel.plot(*zip(*line, strict=True), marker="o", markersize=3, label=f"M={m}")
+            panel.set_title(f"{task}: {label or mine[0].metric} (n={mine[0].n})", fontsize=8)
+            panel.spines[["top", "right"]].set_visible(False)
+            panel.set_ylim(bottom=0)
+    for panel in panels[-1]:
+        panel.set_xlabel("heads, Q")
+    panels[0][0].legend(frameon=False, fontsize=7)
+    figure.suptitle(name, fontsize=10)
+    _save(figure, out)
+
+
+def _save(figure: "Figure", out: Path) -> None:
     out.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(out, dpi=150, metadata={"Software": None} if out.suffix == ".png" else None)

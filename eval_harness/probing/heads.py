@@ -28,6 +28,24 @@ class Setting(NamedTuple):
     m: int
 
 
+class Cell(NamedTuple):
+    """What Q heads and M passages give on a task's validation instances: means of the headline score and of evidence.
+
+    `n_passages` is how many were kept, `all_gold` the share of instances whose gold was kept whole.
+    """
+
+    task: str
+    q: int
+    m: int
+    n: int
+    metric: str
+    score: float
+    evidence_recall: float
+    evidence_precision: float
+    n_passages: float
+    all_gold: float
+
+
 # C.2.1 of the paper, by the way a model was tuned, the benchmark and the task.
 PRESETS: dict[tuple[str, str, str], Setting] = {
     ("da", "icr2", "nq"): Setting(4, 1),
@@ -51,8 +69,10 @@ def preset(name: str | None) -> dict[str, Setting]:
     """The paper's settings by task, for a name such as `da-icr2`; SetupError for another."""
     names = sorted({f"{tuned}-{benchmark}" for tuned, benchmark, _ in PRESETS})
     if name not in names:
-        found = f"no preset {name}" if name else "rap alone has no Q and M"
-        raise SetupError(f"{found}; write rap@QxM (rap@4x1), or give --preset {' or '.join(names)}")
+        found = f"no preset {name}" if name else "rap alone has no Q and M, and these heads were not swept"
+        raise SetupError(
+            f"{found}; write rap@QxM (rap@4x1), give --preset {' or '.join(names)}, or run icr2 probe --sweep"
+        )
     return {task: setting for (tuned, benchmark, task), setting in PRESETS.items() if f"{tuned}-{benchmark}" == name}
 
 
@@ -60,12 +80,14 @@ class Heads(NamedTuple):
     """What a probe found: `hit_rates[M]` is [layer][head], over `n` instances; `layers` names the rows.
 
     `made_from` is everything that the numbers depend on: model, revision, dataset, config, split, position, pooling.
+    `sweep` says what was answered with how many heads and passages, where that was tried.
     """
 
     layers: list[int]
     hit_rates: dict[int, list[list[float]]]
     n: int
     made_from: dict[str, Any]
+    sweep: tuple[Cell, ...] = ()
 
     def best(self, q: int, m: int, max_layer: int | None = None) -> list[Head]:
         """The `q` heads of the highest hit rates at `m`, up to a layer; the lower layer and head first among equals."""
@@ -82,6 +104,20 @@ class Heads(NamedTuple):
         if len(found) < q:
             raise SetupError(f"Q = {q} heads are asked for; {len(found)} were probed in the layers allowed")
         return [head for _, head in sorted(found, key=lambda pair: (-pair[0], pair[1]))[:q]]
+
+    def tuned(self) -> dict[str, Setting]:
+        """The Q and M of the highest score by task, "" being the mean over tasks; of equal ones the fewest passages."""
+        found: dict[str, dict[Setting, tuple[float, float]]] = {}
+        for cell in self.sweep:
+            found.setdefault(cell.task, {})[Setting(cell.q, cell.m)] = (cell.score, -cell.n_passages)
+        best = {task: max(cells, key=lambda one: (cells[one], -one.q)) for task, cells in found.items()}
+        if found:
+            over = {
+                one: tuple(sum(values) for values in zip(*(cells[one] for cells in found.values()), strict=True))
+                for one in next(iter(found.values()))
+            }
+            best[""] = max(over, key=lambda one: (over[one], -one.q))
+        return best
 
     def rate(self, head: tuple[int, int], m: int) -> float:
         """The hit rate of a head."""
@@ -118,6 +154,8 @@ def write_heads(heads: Heads, path: Path) -> None:
     """Writes heads.json."""
     rates = {str(m): rates for m, rates in heads.hit_rates.items()}
     content = {"layers": heads.layers, "hit_rates": rates, "n": heads.n, "made_from": heads.made_from}
+    if heads.sweep:
+        content["sweep"] = [cell._asdict() for cell in heads.sweep]
     write_json(path, {"format": FORMAT, **content})
 
 
@@ -128,7 +166,8 @@ def read_heads(path: Path) -> Heads:
         if content["format"] != FORMAT:
             raise ValueError(f"its format is {content['format']!r}")
         rates = {int(m): rates for m, rates in content["hit_rates"].items()}
-        heads = Heads(list(content["layers"]), rates, int(content["n"]), dict(content["made_from"]))
+        sweep = tuple(Cell(**cell) for cell in content.get("sweep", ()))
+        heads = Heads(list(content["layers"]), rates, int(content["n"]), dict(content["made_from"]), sweep)
         if missing := {"model", "position", "pooling", "calibrated"} - heads.made_from.keys():
             raise ValueError(f"it does not say {', '.join(sorted(missing))}")
         if any(len(by_layer) != len(heads.layers) for by_layer in rates.values()):

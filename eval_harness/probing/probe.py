@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from builders.errors import SetupError
 from eval_harness.load import Instance, prompt_over
-from eval_harness.models.base import SharesPrefix
+from eval_harness.models.base import Attends, SharesPrefix
 from eval_harness.probing.heads import Heads, hits
 from eval_harness.probing.reading import (
     NO_QUESTION,
     POOLINGS,
-    POSITIONS,
-    Attends,
     Pooling,
     Position,
     attend,
@@ -37,7 +35,9 @@ class Variant(NamedTuple):
         return self._asdict()
 
 
-VARIANTS = [Variant(*parts) for parts in product(POSITIONS, POOLINGS, (False, True))]
+POSITIONS: tuple[Position, ...] = ("last", "question")
+VARIANTS = [Variant(*parts) for parts in product(POSITIONS, POOLINGS, (False, True))]  # of every model
+OF_RETRIEVALS = [Variant("retrieval", pooling, False) for pooling in POOLINGS]  # of models tuned to retrieve first
 
 
 class Counted(NamedTuple):
@@ -59,6 +59,28 @@ def scores_of(
 
     A model that can go on from a shared beginning reads the context once for all of them; `prefix` may hold it already.
     """
+    found: dict[Variant, Any] = {}
+    prompt = prompt_over(instance, instance.passages)
+    plain = [variant for variant in variants if variant.position != "retrieval"]
+    if plain:
+        found |= _of_prompts(model, instance, plain, layers, stop, prefix)
+    if len(plain) < len(variants):
+        from eval_harness.models.hf import Prefilled
+        from eval_harness.models.prefix import can_share
+        from eval_harness.models.steps import retrieval
+
+        written = retrieval(model, prompt.text, prefix)
+        look = look_at(model.template, prompt, instance.query, "retrieval", written)
+        known = Prefilled((written.prompt + written.output)[:-1], written.cache) if can_share(model.network) else None
+        scores = attend(model, look, layers, stop, known)
+        found |= {one: pooled(scores, one.pooling) for one in variants if one.position == "retrieval"}
+    return found
+
+
+def _of_prompts(
+    model: Attends, instance: Instance, variants: Sequence[Variant], layers: Sequence[int], stop: bool, prefix: Any
+) -> dict[Variant, "torch.Tensor"]:
+    """As `scores_of`, where nothing has to be written."""
     empty = instance._replace(query=NO_QUESTION)
     prompts = {False: prompt_over(instance, instance.passages), True: prompt_over(empty, empty.passages)}
     positions = {variant.position for variant in variants}
@@ -88,9 +110,13 @@ def probe(
     variants: Sequence[Variant],
     made_from: dict[str, Any],
     fits: Callable[[Instance], bool],
+    seen: Callable[[Instance, dict[Variant, Any]], object] = lambda instance, scores: None,
     advance: Callable[[], object] = lambda: None,
 ) -> tuple[dict[Variant, Heads], Counted]:
-    """The hit rates of every head under each variant at each M; instances without gold or too long are left out."""
+    """The hit rates of every head under each variant at each M; instances without gold or too long are left out.
+
+    `seen` is given the scores of each instance, by variant.
+    """
     layers = layers_of(model)
     totals: dict[tuple[Variant, int], Any] = {}
     left_out = {"no_gold": 0, "overlength": 0}
@@ -102,7 +128,9 @@ def probe(
             left_out["overlength"] += 1
         else:
             n += 1
-            for variant, scores in scores_of(model, instance, variants, layers).items():
+            found = scores_of(model, instance, variants, layers)
+            seen(instance, found)
+            for variant, scores in found.items():
                 for m in ms:
                     rates = hits(scores, instance.gold, m)
                     totals[variant, m] = rates + totals.get((variant, m), 0)

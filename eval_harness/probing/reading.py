@@ -1,40 +1,24 @@
 """What a model's heads look at while it reads a prompt: scores of its passages."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from builders.prompts import Prompt
+from eval_harness.models.base import Attends
 from eval_harness.models.prefix import shared_length, spread
 from eval_harness.probing.attention import Scores, Watch, probed_layers, watching
 from eval_harness.probing.spans import Span, token_spans
 
 if TYPE_CHECKING:
     from eval_harness.models.hf import Prefilled
+    from eval_harness.models.steps import Written
     from eval_harness.models.template import Template
 
-Position = Literal["last", "question"]
+Position = Literal["last", "question", "retrieval"]
 Pooling = Literal["sum", "max", "mean"]
-POSITIONS: tuple[Position, ...] = get_args(Position)
 POOLINGS: tuple[Pooling, ...] = get_args(Pooling)
 
 NO_QUESTION = "N/A"  # asks nothing, so that what heads look at then is no answer to anything (calibration)
-
-
-@runtime_checkable
-class Attends(Protocol):
-    """A model whose heads can be watched: its network, its template, and a guard against want of memory."""
-
-    name: str
-    network: Any
-    template: "Template"
-
-    def guarded(self, compute: Any, size: str) -> Any:
-        """What `compute` returns; GenerationError where the memory does not suffice."""
-        ...
-
-    def describe(self) -> dict[str, Any]:
-        """What the model is."""
-        ...
 
 
 class Look(NamedTuple):
@@ -45,19 +29,26 @@ class Look(NamedTuple):
     rows: list[int]
 
 
-def look_at(template: "Template", prompt: Prompt, query: str, position: Position) -> Look:
-    """How to look at a prompt: from its `last` token, which predicts the first of the output, or from the `question`'s.
+def look_at(
+    template: "Template", prompt: Prompt, query: str, position: Position, written: "Written | None" = None
+) -> Look:
+    """How to look at a prompt.
 
-    A question without a token of its own is looked at from the last token.
+    From its `last` token, which predicts the first of the output; from the tokens of the `question`; or from those
+    that predict the tokens of a `retrieval`, which a model `written` after the prompt. Where there is no question or
+    no retrieval, from the last token.
     """
     ids, places = template.encode(prompt.text), template.places(prompt.text)
     spans = token_spans(places, prompt.spans)
-    rows = [len(ids) - 1]
+    last = [len(ids) - 1]
     if position == "question":
         start = prompt.text.find(query, prompt.context_end)
-        ((first, last),) = token_spans(places, [(start, start + len(query))])
-        rows = list(range(first, last)) or rows
-    return Look(ids, spans, rows)
+        ((first, end),) = token_spans(places, [(start, start + len(query))])
+        return Look(ids, spans, list(range(first, end)) or last)
+    if written:
+        first, end = written.inside
+        return Look(written.prompt + written.output, spans, list(range(first - 1, end - 1)) or last)
+    return Look(ids, spans, last)
 
 
 def attend(model: Attends, look: Look, layers: Sequence[int], stop: bool, prefix: "Prefilled | None" = None) -> Scores:

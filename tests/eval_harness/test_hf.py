@@ -48,7 +48,7 @@ def test_decoding_is_greedy_whatever_the_checkpoint_asks_for(chat: HfModel, chat
     ids = chat.encode("greedy?")
     for _ in range(6):
         ids.append(int(model(torch.tensor([ids])).logits[0, -1].argmax()))
-    want = chat._tokenizer.decode(ids[-6:], skip_special_tokens=True)
+    want = chat.tokenizer.decode(ids[-6:], skip_special_tokens=True)
     assert chat.generate(["greedy?"], 6)[0].text == want
 
 
@@ -57,8 +57,8 @@ def test_the_template_is_applied_once_with_one_begin_token(chat: HfModel) -> Non
     ids = chat.encode("hi")
     assert ids.count(SPECIAL["<s>"]) == 1
     want = "<s><|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\n"
-    assert chat._tokenizer.decode(ids) == want
-    assert ids == chat._tokenizer.apply_chat_template(
+    assert chat.tokenizer.decode(ids) == want
+    assert ids == chat.tokenizer.apply_chat_template(
         [{"role": "user", "content": "hi"}], add_generation_prompt=True, return_dict=False
     )
 
@@ -66,7 +66,7 @@ def test_the_template_is_applied_once_with_one_begin_token(chat: HfModel) -> Non
 def test_a_model_without_template_starts_with_its_begin_token(base: HfModel, chat: HfModel) -> None:
     """case 120: and the record says so"""
     assert base.encode("hi")[0] == SPECIAL["<s>"]
-    assert base._tokenizer.decode(base.encode("hi")) == "<s>hi"
+    assert base.tokenizer.decode(base.encode("hi")) == "<s>hi"
     assert base.describe()["starts_with_bos"] is True
     assert base.describe()["chat_template_sha256"] is None
     assert len(chat.describe()["chat_template_sha256"]) == 64
@@ -79,13 +79,13 @@ def test_a_special_token_in_a_passage_is_text(name: str, request: pytest.Fixture
     plain, attacked = model.encode("abc"), model.encode(text)
     for token in SPECIAL.values():
         assert attacked.count(token) == plain.count(token)
-    assert text in model._tokenizer.decode(attacked)
+    assert text in model.tokenizer.decode(attacked)
     assert len(attacked) - len(plain) == len(text) - len("abc")  # one token per byte
 
 
 def test_a_template_that_trims_does_not_trim_the_prompt(chat: HfModel) -> None:
     """case 128"""
-    assert "\n  Answer: \n<|im_end|>" in chat._tokenizer.decode(chat.encode("  Answer: \n"))
+    assert "\n  Answer: \n<|im_end|>" in chat.tokenizer.decode(chat.encode("  Answer: \n"))
 
 
 def test_a_template_that_drops_the_text_is_refused(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_a_template_that_drops_the_text_is_refused(tmp_path: Path) -> None:
         HfModel(folder, "dropping", "r")
 
 
-def test_output_stops_at_the_end_of_the_turn(chat_folder: Path) -> None:
+def test_outputstops_at_the_end_of_the_turn(chat_folder: Path) -> None:
     """Where the config names another token alone."""
     import torch
 

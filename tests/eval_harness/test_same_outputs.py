@@ -45,7 +45,7 @@ def gap(model: HfModel, request: Request, one: str, other: str) -> float:
     """The difference of the two best logits where the outputs part."""
     import torch
 
-    first, second = (model._tokenizer(text, add_special_tokens=False).input_ids for text in (one, other))
+    first, second = (model.tokenizer(text, add_special_tokens=False).input_ids for text in (one, other))
     same = next((at for at, pair in enumerate(zip(first, second, strict=False)) if pair[0] != pair[1]), len(first))
     ids = torch.tensor([model.encode(request.prompt or "") + first[:same]])
     with torch.inference_mode():

@@ -17,22 +17,7 @@ from eval_harness.probing.heads import Head, read_heads, union
 from eval_harness.probing.probe import VARIANTS, Variant, scores_of
 from eval_harness.probing.reading import attend, layers_of, look_at
 from icr2_cli import app
-from tests.eval_harness.conftest import write_config
-from tests.eval_harness.probing.retriever import HEAD, LAYER, rows, save_retriever
-
-
-@pytest.fixture(scope="session")
-def retriever(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save_retriever(tmp_path_factory.mktemp("models") / "retriever")
-
-
-@pytest.fixture(scope="session")
-def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("data") / "icr2"
-    write_config(folder, "1k_p0", rows(12, "validation"), "validation-00000-of-00001.parquet")
-    write_config(folder, "1k_p0", rows(10, "test"))
-    (folder / "manifest.json").write_text(json.dumps({"name": "keys", "version": "1.0.0", "configs": ["1k_p0"]}))
-    return folder
+from tests.eval_harness.probing.retriever import HEAD, LAYER, rows
 
 
 def run(*arguments: Any) -> str:

@@ -1,0 +1,50 @@
+"""What a probe found as tables for the terminal."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from eval_harness.probing.heads import Heads, Setting
+from eval_harness.probing.probe import Variant
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
+def best_heads(heads: Heads, ms: Sequence[int], name: str = "") -> "Table":
+    """The best eight heads at each M."""
+    from rich.table import Table
+
+    of = f" of {name}" if name else ""
+    shown = Table("M", "best heads (layer.head: hit rate)", title=f"hit rates{of} over {heads.n} instances")
+    for m in ms:
+        best = heads.best(min(8, len(heads.layers) * len(heads.hit_rates[m][0])), m)
+        shown.add_row(str(m), "  ".join(f"{layer}.{head}: {heads.rate((layer, head), m):.2f}" for layer, head in best))
+    return shown
+
+
+def comparison(found: Mapping[Variant, Heads], ms: Sequence[int]) -> "Table":
+    """The hit rate of the best head, and the mean of the best four, under each way to score passages."""
+    from rich.table import Table
+
+    shown = Table("position", "pooling", "calibrated", *(f"best, M={m}" for m in ms), *(f"best 4, M={m}" for m in ms))
+    for variant, heads in found.items():
+        first = [f"{heads.rate(heads.best(1, m)[0], m):.3f}" for m in ms]
+        four = [f"{sum(heads.rate(head, m) for head in heads.best(4, m)) / 4:.3f}" for m in ms]
+        shown.add_row(variant.position, variant.pooling, "yes" if variant.calibrated else "no", *first, *four)
+    return shown
+
+
+def swept(heads: Heads) -> "Table":
+    """What was answered with Q heads and M passages, the best of each task marked."""
+    from rich.table import Table
+
+    tuned = heads.tuned()
+    names = ("task", "n", "Q", "M", "score", "evidence recall", "precision", "all gold", "passages")
+    shown = Table(*names, title="validation answers by heads and passages, per cent; * the best of a task")
+    for cell in sorted(heads.sweep, key=lambda cell: (cell.task, cell.q, cell.m)):
+        shares = (cell.score, cell.evidence_recall, cell.evidence_precision, cell.all_gold)
+        mark = " *" if tuned[cell.task] == Setting(cell.q, cell.m) else ""
+        percent = [f"{100 * share:.1f}" for share in shares]
+        numbers = (str(cell.n), str(cell.q), str(cell.m), percent[0] + mark, *percent[1:], f"{cell.n_passages:.1f}")
+        shown.add_row(f"{cell.task} {cell.metric}", *numbers)
+    return shown

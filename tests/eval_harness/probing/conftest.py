@@ -1,0 +1,23 @@
+"""A model with one head that retrieves, and instances that it can be probed on."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.eval_harness.conftest import write_config
+from tests.eval_harness.probing.retriever import rows, save_retriever
+
+
+@pytest.fixture(scope="session")
+def retriever(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_retriever(tmp_path_factory.mktemp("models") / "retriever")
+
+
+@pytest.fixture(scope="session")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("data") / "icr2"
+    write_config(folder, "1k_p0", rows(12, "validation"), "validation-00000-of-00001.parquet")
+    write_config(folder, "1k_p0", rows(10, "test"))
+    (folder / "manifest.json").write_text(json.dumps({"name": "keys", "version": "1.0.0", "configs": ["1k_p0"]}))
+    return folder
