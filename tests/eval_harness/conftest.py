@@ -142,3 +142,20 @@ def chat_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def base_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A random GPT-2 without a chat template."""
     return save_model(tmp_path_factory.mktemp("models") / "tiny-base", kind="gpt2", chat=False)
+
+
+@pytest.fixture(scope="session")
+def marked_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A random Llama whose tokenizer has the marks of a retrieval."""
+    from transformers import AddedToken, AutoModelForCausalLM, AutoTokenizer
+
+    from eval_harness.models.hf import MARKS
+
+    folder = save_model(tmp_path_factory.mktemp("models") / "tiny-marked")
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    tokenizer.add_tokens([AddedToken(mark, special=True, normalized=False) for mark in MARKS], special_tokens=True)
+    network = AutoModelForCausalLM.from_pretrained(folder)
+    network.resize_token_embeddings(len(tokenizer))
+    network.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
