@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from benchmarks import answer_filter, bm25, chunking, lm_eval, memory, prefix, tfidf, validation
+from benchmarks import answer_filter, bm25, chunking, lm_eval, memory, prefix, rap, tfidf, validation
 from benchmarks.inputs import kilt_folder
 from benchmarks.report import Result, print_report, run_command, write_json
 from builders.errors import SetupError
@@ -21,6 +21,7 @@ BENCHES = {
     "validation": validation.bench,
     "lm_eval": lm_eval.bench,
     "prefix": prefix.bench,
+    "rap": rap.bench,
 }
 
 
