@@ -106,11 +106,12 @@ class Rap:
         began = time.perf_counter()
         try:
             scores = scores_of(model, instance, [self.choice.variant], layers, stop=True, prefix=session.prefix())
-            kept = [instance.passages[at] for at in union(scores[self.choice.variant], layers, heads, setting.m)]
             probed = time.perf_counter()
+            kept = [instance.passages[at] for at in union(scores[self.choice.variant], layers, heads, setting.m)]
             prompt = ASK.prompt(instance, kept).text
+            filtered = time.perf_counter()
             (found,) = session.model.generate([prompt], question.max_new_tokens)
         except GenerationError as error:
             return error
-        steps = {"probe": round(probed - began, 4), "answer": round(time.perf_counter() - probed, 4)}
-        return Answer(found, [passage.pid for passage in kept], steps)
+        steps = {"probe": probed - began, "filter": filtered - probed, "answer": time.perf_counter() - filtered}
+        return Answer(found, [passage.pid for passage in kept], {name: round(s, 4) for name, s in steps.items()})

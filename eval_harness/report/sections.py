@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from eval_harness.report.latency import latency
 from eval_harness.report.matched import (
     Comparison,
     Setting,
@@ -70,7 +71,7 @@ def sections(report: Report) -> list[Section]:
     title = f"Paired differences between methods, each less {report.baseline}"
     found.append(_comparisons(report.methods, study, "methods", title, "config"))
     found.append(_lengths(report.falls, study))
-    found += [_runs(study), _differing(study)]
+    found += [latency(study), _runs(study), _differing(study)]
     return [section for section in found if section.rows]
 
 

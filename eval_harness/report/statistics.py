@@ -39,6 +39,11 @@ class Change(NamedTuple):
     p: float
 
 
+def generator(*names: str) -> np.random.Generator:
+    """A random generator that depends on the names of an estimate alone."""
+    return np.random.Generator(np.random.PCG64(int.from_bytes(order_key("report", *names), "big")))
+
+
 def intervals(by_task: Mapping[str, Sequence[float]], *names: str) -> dict[str, Interval | None]:
     """The mean of each task, and the macro average, with percentile bootstrap intervals; None where there is no value.
 
@@ -48,7 +53,7 @@ def intervals(by_task: Mapping[str, Sequence[float]], *names: str) -> dict[str, 
     None where a task has no value. `names` seed the draws, so give every estimate its own.
     """
     values = {task: np.asarray(found, float) for task, found in by_task.items()}
-    draws = {task: _resampled_means(found, _rng(*names, task)) for task, found in values.items() if len(found)}
+    draws = {task: _resampled_means(found, generator(*names, task)) for task, found in values.items() if len(found)}
     found = {task: _interval(float(values[task].mean()), draws[task], len(values[task])) for task in draws}
     macro = None
     if draws and len(draws) == len(values):
@@ -72,7 +77,7 @@ def changes(differences: Mapping[str, Sequence[float]], *names: str) -> dict[str
         # p is the same whatever all terms are divided by, so the number of tasks stays out
         terms[MACRO] = np.concatenate(list(terms.values()))
     return {
-        task: Change(*found, _sign_flip_p(terms[task], _rng(*names, task, "signs"))) if found else None
+        task: Change(*found, _sign_flip_p(terms[task], generator(*names, task, "signs"))) if found else None
         for task, found in intervals(differences, *names).items()
     }
 
@@ -85,10 +90,6 @@ def holm(p_values: Sequence[float]) -> list[float]:
         highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[place]))
         adjusted[place] = highest
     return adjusted
-
-
-def _rng(*names: str) -> np.random.Generator:
-    return np.random.Generator(np.random.PCG64(int.from_bytes(order_key("report", *names), "big")))
 
 
 def _interval(mean: float, resampled: "Values", n: int) -> Interval:

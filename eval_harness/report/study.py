@@ -11,7 +11,7 @@ from eval_harness.report.names import in_order
 from eval_harness.results import Row, read_rows
 
 # What a run answers, not how: runs that differ in these alone are parts of one.
-SELECTION = frozenset(("dataset", "configs", "methods", "tasks", "limit", "shard"))
+SELECTION = frozenset(("dataset", "configs", "methods", "tasks", "limit", "shard", "protocol"))
 # Settings of some methods, null in a run of others, from which it does not differ by that.
 OF_METHODS = frozenset(("encoder", "retrieval", "evidence_tokens", "citing_version", "probed"))
 

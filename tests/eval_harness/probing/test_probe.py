@@ -73,7 +73,7 @@ def test_rap_selects_the_gold_passage_in_every_instance(
     gold = {row["id"]: [row["passages"][at]["pid"] for at in row["gold"]] for row in rows(10, "test")}
     assert {row["id"]: row["evidence"] for row in found} == gold
     assert all(row["scores"]["evidence_recall"] == 1.0 for row in found)
-    assert all(set(row["steps_s"]) == {"probe", "answer"} for row in found)
+    assert all(set(row["steps_s"]) == {"probe", "filter", "answer"} for row in found)
     record = json.loads((tmp_path / "run" / "run.json").read_text())
     assert record["probed"]["rap@1x1"]["tasks"][""]["heads"] == [[LAYER, HEAD]]
 

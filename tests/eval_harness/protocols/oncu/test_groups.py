@@ -1,0 +1,54 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from builders.errors import SetupError
+from builders.manifest import FORMAT
+from eval_harness.protocols.oncu.groups import groups_of, labels_of
+from tests.eval_harness.conftest import instance, write_config
+from tests.eval_harness.protocols.oncu.twelve import TWELVE, matched_of, rows_of
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> Path:
+    """The twelve as instances with depths, hops and reasoning types; those of fever have none."""
+    folder = tmp_path / "data"
+    rows = []
+    for at, one in enumerate(TWELVE):
+        row = instance(one.id, one.task, f"question {at}", ["x"], [0], ["text"])
+        of_nq = {"flags": [f"depth_{at % 3 * 50}", "underfull"], "hops": at % 2 + 1, "reasoning_types": ["a", "b"]}
+        rows.append(row | (of_nq if one.task == "nq" else {"flags": [], "reasoning_types": []}))
+    write_config(folder, "1k_p0", rows)
+    configs = {"1k_p0": {"test": [{"path": "1k_p0/test-00000-of-00001.parquet"}]}}
+    manifest = {"format": FORMAT, "name": "data", "version": "1.0.0", "configs": configs}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    return folder
+
+
+def group(tmp_path: Path, dataset: Path, by: str) -> dict[str, list[str]]:
+    labels = labels_of(dataset, ["1k_p0"], "test", by)
+    return groups_of(matched_of(tmp_path / "run", rows_of()), by, labels)
+
+
+def test_flags_by_what_they_begin_with_in_the_order_of_their_numbers(tmp_path: Path, dataset: Path) -> None:
+    assert group(tmp_path, dataset, "depth") == {
+        "depth_0": ["nq-1", "nq-4", "nq-7"],
+        "depth_50": ["nq-2", "nq-5", "nq-8"],
+        "depth_100": ["nq-3", "nq-6"],
+        "no depth": ["fever-1", "fever-2", "fever-3", "fever-4"],
+    }
+
+
+def test_columns_and_an_instance_in_several_groups(tmp_path: Path, dataset: Path) -> None:
+    hops = group(tmp_path, dataset, "hops")
+    assert (hops["1"], list(hops)) == (["nq-1", "nq-3", "nq-5", "nq-7"], ["1", "2", "none"])
+    labels = labels_of(dataset, ["1k_p0"], "test", "reasoning_types")
+    types = groups_of(matched_of(tmp_path / "other", rows_of()), "reasoning_types", labels)
+    assert {name: len(ids) for name, ids in types.items()} == {"a": 8, "b": 8, "none": 4}
+
+
+def test_a_grouping_that_is_none_names_those_that_are(dataset: Path) -> None:
+    with pytest.raises(SetupError, match=r"no column and no flag 'dept' to group by; there are task, .* depth, under"):
+        labels_of(dataset, ["1k_p0"], "test", "dept")
+    assert labels_of(dataset, ["1k_p0"], "test", "dept", needed=False) == {}

@@ -1,0 +1,51 @@
+from collections.abc import Sequence
+from pathlib import Path
+
+from eval_harness.protocols.oncu.heatmap import depths_of, grids, heat_map
+from eval_harness.protocols.oncu.matched import matched
+from eval_harness.report.figures import write_png
+from eval_harness.results import Row
+from tests.eval_harness.protocols.oncu.twelve import METHODS, row_of, study_of
+
+DEPTHS = (0, 50, 100)
+# Answer F1 of the full context by config and depth, for questions that gold alone answers and nothing else does.
+FULL_SCORES = {"controlled_1k": (1.0, 0.5, 1.0), "controlled_16k": (0.5, 0.0, 1.0), "controlled_2k": (1.0, 0.5, 1.0)}
+
+
+def rows_at(config: str, scores: Sequence[float]) -> list[Row]:
+    found = []
+    for depth, score in zip(DEPTHS, scores, strict=True):
+        for question in ("a", "b"):
+            id = f"nq-{question}-d{depth:03}"
+            oracle = 0.0 if (config, depth) == ("controlled_2k", 50) else 1.0
+            answers = zip(METHODS, (0.0, score, score, oracle), strict=True)
+            found += [row_of(id, m, answer, config=config, question=question) for m, answer in answers]
+    return found
+
+
+def test_lengths_go_down_and_depths_across(tmp_path: Path) -> None:
+    rows = [row for config, scores in FULL_SCORES.items() for row in rows_at(config, scores)]
+    study = study_of(tmp_path / "run", rows)
+    labels = {
+        config: {f"nq-{q}-d{depth:03}": [f"depth_{depth}"] for q in "ab" for depth in DEPTHS} for config in FULL_SCORES
+    }
+    labels["controlled_1k"]["nq-a-d000"] = ["no depth"]
+    (grid,) = grids(matched(study), labels)
+    assert grid.configs == ["controlled_1k", "controlled_2k", "controlled_16k"]
+    assert grid.depths == depths_of([grid]) == ["depth_0", "depth_50", "depth_100"]
+    recovered = {at: cell.recovered["vanilla_rag+cite"].raw for at, cell in grid.cells.items()}
+    assert recovered["controlled_16k", "depth_0"] == 0.5
+    assert recovered["controlled_16k", "depth_50"] == 0.0
+    assert recovered["controlled_2k", "depth_50"] is None
+    assert grid.cells["controlled_1k", "depth_0"].n == 1
+    figure = heat_map([grid])
+    scores, shares = figure.axes
+    assert [text.get_text() for text in scores.texts] == ["1.00", "0.50", "1.00"] * 2 + ["0.50", "0.00", "1.00"]
+    assert [text.get_text() for text in shares.texts][3:6] == ["1.00", "invalid", "1.00"]
+    assert [label.get_text() for label in shares.get_yticklabels()] == ["1k", "2k", "16k"]
+    assert [label.get_text() for label in shares.get_xticklabels()] == ["0", "50", "100"]
+    write_png(figure, tmp_path / "positions.png")
+
+
+def test_without_depths_there_is_no_grid(tmp_path: Path) -> None:
+    assert grids(matched(study_of(tmp_path / "run", rows_at("controlled_1k", (1, 1, 1)))), {}) == []
