@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from builders.manifest import FORMAT
+from tests.eval_harness.conftest import instance, save_model, write_config
+
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "gpu.py"
 
 
@@ -46,3 +49,39 @@ def test_the_gpu_gives_the_cpus_logits() -> None:
     if not torch.cuda.is_available():
         pytest.skip("no CUDA device")
     assert logits_difference("cuda") < 1e-4
+
+
+@pytest.mark.slow
+def test_rap_goes_from_heads_to_a_report(tmp_path: Path) -> None:
+    """On a small model without a GPU: the same commands as on a large one."""
+    rows = [instance(f"nq-{n}", "nq", "what is it", ["Lima"], [0], ["Lima is it.", "Snow melts."]) for n in range(4)]
+    dataset = tmp_path / "data"
+    write_config(dataset, "1k_p0", rows)
+    write_config(dataset, "1k_p0", rows, "validation-00000-of-00001.parquet")
+    files = {split: [{"path": f"1k_p0/{split}-00000-of-00001.parquet"}] for split in ("test", "validation")}
+    manifest = {"format": FORMAT, "name": "tiny", "version": "1.0.0", "configs": {"1k_p0": files}}
+    (dataset / "manifest.json").write_text(json.dumps(manifest))
+    model = save_model(tmp_path / "model")
+    options = ("--dataset", dataset, "--config", "1k_p0", "--model", model, "--dtype", "float32", "--cpu")
+    small = ("--m", "1,2", "--q", "1,2", "--probe", 4, "--limit", 2)
+    command = [sys.executable, SCRIPT, "rap", tmp_path / "out", *options, *small]
+    done = subprocess.run(list(map(str, command)), cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    made = {path.name for path in (tmp_path / "out").iterdir()}
+    assert made == {"heads.json", "figure6.png", "figure7.png", "run", "report"}
+    assert len((tmp_path / "out" / "run" / "results.jsonl").read_text().splitlines()) == 6
+    assert (tmp_path / "out" / "report" / "report.html").exists()
+
+
+def test_rap_says_in_one_line_that_there_is_no_gpu(tmp_path: Path) -> None:
+    import torch
+
+    if torch.cuda.is_available():
+        pytest.skip("there is a CUDA device")
+    command = [sys.executable, str(SCRIPT), "rap", "out", "--dataset", "data"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (
+        1,
+        "torch sees no CUDA device; run with --cpu to try a small model without one\n",
+    )
+    assert not (tmp_path / "out").exists()
