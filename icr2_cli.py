@@ -12,6 +12,9 @@ from dataset_cards.cli import register as register_card
 from dataset_cards.publish_cli import register as register_publish
 from eval_harness.cli import register as register_eval_harness
 from eval_harness.probing.cli import register as register_probe
+from eval_harness.protocols.frames.cli import register as register_frames
+from eval_harness.protocols.needles.cli import register as register_needles
+from eval_harness.protocols.oncu.cli import register as register_oncu
 from eval_harness.report.cli import register as register_report
 from eval_harness.tasks.cli import register as register_tasks
 from validation.cli import register as register_validation
@@ -29,6 +32,9 @@ for register in (
     register_publish,
     register_eval_harness,
     register_probe,
+    register_oncu,
+    register_frames,
+    register_needles,
     register_report,
     register_tasks,
 ):

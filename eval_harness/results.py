@@ -21,7 +21,8 @@ class Row:
     `scores` is empty for all but `ok` and those that count as wrong (`unparsed`, `error`). `evidence`: pids that were
     cited, or chosen by a retriever or a method; None where nothing was. `n_cached_tokens` of the prompt were read for
     an earlier row. `latency_s` is the batch's time divided by its size, in seconds; an answer taken over from an equal
-    prompt keeps its first time. `steps_s` is the time of each step of a method that takes several.
+    prompt keeps its first time. `steps_s` is the time of each step of a method that takes several, `steps_log` what
+    they did, where the method says so.
     """
 
     id: str
@@ -45,6 +46,7 @@ class Row:
     latency_s: float | None = None
     steps_s: dict[str, float] | None = None
     error: str | None = None
+    steps_log: list[dict[str, Any]] | None = None
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -59,7 +61,7 @@ class Results:
         """Opens or makes `folder`; SetupError where it holds a run with another record, naming the keys that differ."""
         self.folder = folder
         self._path = folder / "results.jsonl"
-        _open_record(folder, record)
+        open_record(folder, record)
         kept = read_rows(folder) if self._path.exists() else []
         self.rows = [*{row.key: row for row in kept if row.status != "error"}.values()]  # an error is tried again
         _write_whole(self._path, "".join(map(_line, self.rows)))
@@ -104,7 +106,8 @@ def write_json(path: Path, value: Any) -> None:
     _write_whole(path, json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
 
 
-def _open_record(folder: Path, record: dict[str, Any]) -> None:
+def open_record(folder: Path, record: dict[str, Any]) -> None:
+    """Opens or makes a run folder for what `record` says; SetupError where it holds a run with another record."""
     path = folder / "run.json"
     if not path.exists():
         if (folder / "results.jsonl").exists():

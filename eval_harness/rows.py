@@ -11,7 +11,7 @@ from eval_harness.parse import Parsed
 from eval_harness.plan import Plan, Request
 from eval_harness.results import Row, Status
 from eval_harness.scorers import scorer_for
-from eval_harness.scorers.evidence import evidence_scores
+from eval_harness.scorers.evidence import RETRIEVAL_RECALL, evidence_scores
 
 
 class Timed(NamedTuple):
@@ -29,7 +29,7 @@ def row_of(plan: Plan, model: Model, request: Request, timed: Timed | Generation
     golds = scorer_for(row.task).usable(request.instance.answers)
     if isinstance(timed, GenerationError):
         return replace(row, status="error", scores=_scores(request, None, golds, None), error=str(timed))
-    generation, kept, steps_s = timed.answer
+    generation, kept, steps_s, steps_log = timed.answer
     parsed = request.setting.method.read(row.task, generation.text)
     evidence = _evidence(request, parsed, kept)
     status: Status = "unscorable" if not golds else "unparsed" if parsed.answer is None else "ok"
@@ -47,6 +47,7 @@ def row_of(plan: Plan, model: Model, request: Request, timed: Timed | Generation
         evidence=evidence,
         latency_s=timed.latency_s,
         steps_s=steps_s,
+        steps_log=steps_log,
     )
 
 
@@ -56,7 +57,7 @@ def answer_in(row: Row, method: Method) -> Timed | None:
         return None
     counts = (row.n_prompt_tokens, row.n_new_tokens, bool(row.truncated), row.n_cached_tokens or 0)
     kept = row.evidence if method.keeps else None
-    return Timed(Answer(Generation(row.output, *counts), kept, row.steps_s), row.latency_s)
+    return Timed(Answer(Generation(row.output, *counts), kept, row.steps_s, row.steps_log), row.latency_s)
 
 
 def cited(passages: Sequence[Passage], numbers: Sequence[str]) -> list[str]:
@@ -83,7 +84,12 @@ def _scores(request: Request, answer: str | None, golds: list[str], evidence: li
     scores = dict.fromkeys(scorer.metrics, 0.0) if answer is None else scorer.score(answer, golds)
     if evidence is None and not request.setting.names_evidence:
         return scores
-    return scores | evidence_scores(evidence or [], request.instance.gold_pids)
+    gold = request.instance.gold_pids
+    scores |= evidence_scores(evidence or [], gold)
+    if request.setting.condition.selects and gold:
+        shown = [passage.pid for passage in request.passages or []]
+        scores |= {RETRIEVAL_RECALL: evidence_scores(shown, gold)["evidence_recall"]}
+    return scores
 
 
 def _unasked(plan: Plan, model: Model, request: Request) -> Row:

@@ -1,7 +1,7 @@
 """What a method is: how an instance is asked, how it is answered, and how the output is read."""
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from builders.prompts import Prompt
 from eval_harness.load import Instance, Passage
@@ -21,12 +21,13 @@ class Question(NamedTuple):
 class Answer(NamedTuple):
     """The last output of a method, and the pids of the passages that it answered from where it chose among them.
 
-    `steps_s`: seconds of each step by name, where there are several.
+    `steps_s`: seconds of each step by name, where there are several. `steps_log`: what each step did, in plain values.
     """
 
     generation: Generation
     kept: list[str] | None = None
     steps_s: dict[str, float] | None = None
+    steps_log: list[dict[str, Any]] | None = None
 
 
 class Method(Protocol):

@@ -21,7 +21,9 @@ def register(app: typer.Typer) -> None:
 
 
 def report(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders that `icr2 eval` left.")],
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN...", help="Folders that `icr2 eval` left, or one that a protocol left.")
+    ],
     dataset: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The runs' dataset, for queries and contexts in the page.")
     ] = None,
@@ -38,6 +40,8 @@ def report(
     formats = tuple(dict.fromkeys(format or FORMATS))
     if unknown := sorted(set(formats) - set(FORMATS)):
         raise SetupError(f"no format {', '.join(unknown)}; there are {', '.join(FORMATS)}")
+    if _of_protocol(runs, dataset, out, formats):
+        return
     studies = read_studies(runs)
     if not apart:
         _write(one_study(studies), dataset, out, formats, baseline)
@@ -46,6 +50,21 @@ def report(
         raise SetupError("--dataset names one dataset, and the runs are of several; leave it out, or give their runs")
     for study in studies:
         _write(study, dataset, out / f"{study.name}-{study.version}-{study.manifest_sha256[:8]}", formats, baseline)
+
+
+def _of_protocol(runs: list[Path], dataset: Path | None, out: Path, formats: tuple[str, ...]) -> bool:
+    """Writes the report of a protocol's run, and says whether there was one; SetupError where it is not alone."""
+    from eval_harness.protocols.reports import document, protocol_of
+    from eval_harness.report.document import write_document
+
+    found = {run: name for run in runs if (name := protocol_of(run))}
+    if not found:
+        return False
+    if len(runs) > 1:
+        run, name = next(iter(found.items()))
+        raise SetupError(f"{run} is a run of the protocol {name}, which has a report of its own; report it alone")
+    _wrote(write_document(*document(runs[0], dataset), out, formats))
+    return True
 
 
 def view(

@@ -16,7 +16,7 @@ from eval_harness.scorers import (
     token_f1,
 )
 
-VERSION = "2"  # changes with every change that can move a score or adds one
+VERSION = "3"  # changes with every change that can move a score or adds one
 
 Score = Callable[[str, Sequence[str]], dict[str, float]]
 

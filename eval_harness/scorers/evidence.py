@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 
 METRICS = ("evidence_recall", "evidence_precision", "evidence_f1")
+RETRIEVAL_RECALL = "retrieval_recall"  # the share of gold among the passages that a retriever chose to show
 
 
 def evidence_scores(evidence: Sequence[str], gold: Sequence[str]) -> dict[str, float]:

@@ -32,7 +32,7 @@ class Source(NamedTuple):
 def source_of(manifest: dict[str, Any], dataset: str, revision: str | None = None) -> Source:
     """The source that a manifest describes; SetupError where no config has a test split."""
     configs = tuple(config for config, splits in manifest["configs"].items() if SPLIT in splits)
-    tasks = tuple(manifest["recipe"]["tasks"])
+    tasks = tuple(manifest["recipe"].get("tasks", ()))
     if not configs or not tasks:
         raise SetupError(f"the manifest of {dataset} names no config with a split {SPLIT!r}, or no task")
     return Source(dataset, revision, configs, tasks)

@@ -71,7 +71,7 @@ def test_from_a_dataset_to_a_report_and_back(
     run = tmp_path / "run"
     arguments = (dataset, "--config", "controlled_1k", "--config", "controlled_2k", "--model", "m", "--k", 2)
     said = call(*arguments, "--out", run, "--audit", 3)
-    for words in ("Scores by condition", "Denominator validity", "Length against position", "Failure modes"):
+    for words in ("What contexts recover", "Denominator validity", "Length against position", "Failure modes"):
         assert words in said
     assert len(read_rows(run)) == 2 * 8 * 4
     recorded = json.loads((run / "run.json").read_text())

@@ -8,12 +8,13 @@ import pytest
 
 from builders.errors import SetupError
 from eval_harness.protocols.oncu import document
-from eval_harness.protocols.oncu.analysis import View, read_view, view_of, write_view
+from eval_harness.protocols.oncu.analysis import View, analysed, read_view, view_of, write_view
 from eval_harness.protocols.oncu.matched import FULL, ORACLE
+from eval_harness.protocols.oncu.reported import document_of
 from eval_harness.report.document import write_document
 from eval_harness.report.parts import Document, Section
 from eval_harness.report.study import one_study, read_studies
-from tests.eval_harness.protocols.oncu.twelve import BM25, TWELVE, row_of, rows_of
+from tests.eval_harness.protocols.oncu.twelve import BM25, METHODS, TWELVE, row_of, rows_of
 from tests.eval_harness.report.conftest import write_run
 
 
@@ -30,7 +31,7 @@ def section(found: Document, name: str) -> Section:
 
 def cells(found: Section, *names: str) -> dict[str, str]:
     """The only row that begins with names, by its header."""
-    (row,) = [row for row in found.rows if set(names) <= set(row)]
+    (row,) = [row for row in found.rows if set(names) <= {cell.split("\n")[0] for cell in row}]
     return dict(zip(found.header, row, strict=True))
 
 
@@ -41,17 +42,37 @@ def found(tmp_path: Path) -> Document:
 
 def test_scores_stand_beside_what_is_recovered(found: Document) -> None:
     row = cells(section(found, "oncu"), "nq", "answer_f1")
-    assert (row["n"], row["closed_book"].split("\n")[0], row["oracle_rag"].split("\n")[0]) == ("8", "18.8", "75.0")
-    raw, bounds, clipped = row["R vanilla_rag"].split("\n")
-    assert (raw, clipped) == ("0.56", "clipped 0.56")
+    assert row["group"] == "nq\n1k_p0, tiny"
+    assert [row[name] for name in ("n", "none", "full", "bm25@2", "oracle")] == ["8", "18.8", "50.0", "43.8", "75.0"]
+    raw, bounds = row["R full"].split("\n")
+    assert raw == "0.56"
     assert re.fullmatch(r"\[-?[0-9.]+, [0-9.]+\]", bounds)
-    assert cells(section(found, "oncu"), "nq", "retrieval_recall")["R retrieved_bm25@2"] == "–"
-    assert any("fever: answer_f1 is label_accuracy" in note for note in section(found, "oncu").notes)
+    scores = section(found, "scores")
+    assert re.fullmatch(r"50\.0\n\[[0-9.]+, [0-9.]+\]", cells(scores, "nq", "answer_f1")["full"])
+    assert cells(scores, "nq", "retrieval_recall")["bm25@2"].startswith("93.8\n[")
+    assert any("fever: answer_f1 is label_accuracy" in note for note in scores.notes)
+
+
+def test_strict_fields_are_shown_where_they_differ(tmp_path: Path) -> None:
+    rows = rows_of()
+    rows[3].scores["em_strict"] = 0.0  # nq-1 under the oracle
+    found = made(tmp_path / "run", rows)
+    fields = [row[1] for row in section(found, "oncu").rows if row[0].startswith("nq")]
+    assert fields == ["headline", "answer_f1", "answer_em", "answer_em_strict", "evidence_f1", "joint_f1"]
+    assert cells(section(found, "oncu"), "nq", "answer_em_strict")["R full"].startswith("0.67\n")  # (3 - 1) / (4 - 1)
+
+
+def test_what_is_not_within_0_and_1_is_shown_clipped_too(tmp_path: Path) -> None:
+    rows = [row for row in rows_of() if row.id == "nq-1"]
+    rows += [row_of("nq-9", method, value) for method, value in zip(METHODS, (0.5, 0.0, 1.0, 0.5), strict=True)]
+    row = cells(section(made(tmp_path / "run", rows), "oncu"), "nq", "answer_f1")
+    # oracle 0.75 over none 0.25: full 0.5, retrieved 1
+    assert (row["R full"].split("\n")[0], row["R bm25@2"].split("\n")[::2]) == ("0.50", ["1.50", "clipped 1.00"])
 
 
 def test_an_invalid_group_prints_no_number(found: Document) -> None:
     row = cells(section(found, "oncu"), "fever", "answer_f1")
-    assert (row["R vanilla_rag"], row["R retrieved_bm25@2"]) == ("invalid", "invalid")
+    assert (row["R full"], row["R bm25@2"]) == ("invalid", "invalid")
     lines = [line for line in found.tables["oncu.csv"] if (line["group"], line["field"]) == ("fever", "answer_f1")]
     assert {(line["valid"], line["r"], line["r_low"], line["r_clipped"]) for line in lines} == {
         ("invalid", None, None, None)
@@ -61,22 +82,22 @@ def test_an_invalid_group_prints_no_number(found: Document) -> None:
 
 def test_where_no_group_is_valid_no_mean_is(tmp_path: Path) -> None:
     rows = [row for row in rows_of() if row.task == "fever"]
-    assert cells(section(made(tmp_path / "run", rows), "validity"), "answer_f1")["mean R vanilla_rag"] == "invalid"
+    assert cells(section(made(tmp_path / "run", rows), "validity"), "answer_f1")["mean R full"] == "invalid"
 
 
 def test_too_few_valid_resamples_give_r_without_an_interval(tmp_path: Path) -> None:
     only = [TWELVE[0], TWELVE[4], TWELVE[6]]  # one of the three has an advantage: 1 - (2/3)^3 of the resamples
     row = cells(section(made(tmp_path / "run", rows_of(only)), "oncu"), "nq", "answer_f1")
-    assert row["R vanilla_rag"] == "1.00\nno interval\nclipped 1.00"
+    assert row["R full"] == "1.00\nno interval"
     assert re.search(r"> 0 in (69|70|71)\.[0-9] %", row["oracle − none"])
 
 
 def test_modes_examples_and_what_is_left_out(tmp_path: Path) -> None:
     rows = [row for row in rows_of() if (row.id, row.method) != ("nq-5", ORACLE)]
     found = made(tmp_path / "run", [*rows, row_of("nq-5", ORACLE, 0, status="n/a")])
-    modes = cells(section(found, "modes"), "vanilla_rag")
+    modes = cells(section(found, "modes"), "full")
     assert (modes["n"], modes["answerable"], modes["coverage"]) == ("11", "4\n36.4 %", "0")
-    assert section(found, "left-out").rows == [["1k_p0", "tiny", "oracle_rag", "n/a", "nq-5", "1"]]
+    assert section(found, "left-out").rows == [["1k_p0", "tiny", "oracle", "n/a", "nq-5", "1"]]
     shown = cells(section(found, "examples"), "conversion")
     assert (shown["id"], shown["answer without evidence"], shown["with gold"]) == ("nq-2", "0", "1")
     assert len(found.tables["modes.csv"]) == 22
@@ -87,7 +108,7 @@ def test_every_instance_a_group_is_summed_up(tmp_path: Path) -> None:
     assert "oncu" not in [one.name for one in found.sections]
     row = cells(section(found, "validity"), "answer_f1")
     assert row["valid groups"] == "6 of 12\n50.0 %"
-    assert row["mean R vanilla_rag"].startswith("0.42\nclipped 0.42 [")
+    assert row["mean R full"].startswith("0.42\nclipped 0.42 [")
     assert len([line for line in found.tables["oncu.csv"] if line["field"] == "answer_f1"]) == 24
 
 
@@ -97,7 +118,7 @@ def test_a_retriever_that_left_nothing_out_is_named(tmp_path: Path) -> None:
     shown = ("nq-1", BM25)
     same = [replace(row, prompt_sha256=prompts[row.id]) if (row.id, row.method) == shown else row for row in rows]
     notes = section(made(tmp_path / "run", same), "oncu").notes
-    assert any("retrieved_bm25@2 showed the full context in 1 of 12 instances of 1k_p0" in note for note in notes)
+    assert any("bm25@2 showed the full context in 1 of 12 instances of 1k_p0" in note for note in notes)
 
 
 def test_files_and_the_same_again(found: Document, tmp_path: Path) -> None:
@@ -120,6 +141,18 @@ def test_files_and_the_same_again(found: Document, tmp_path: Path) -> None:
     ]
 
 
+def test_models_with_other_retrievers_share_a_table(tmp_path: Path) -> None:
+    one = write_run(tmp_path / "a", rows_of())
+    dense = [replace(row, method="retrieved_dense+cite") if row.method == BM25 else row for row in rows_of()]
+    two = write_run(tmp_path / "b", dense, model={"name": "other"})
+    found = document_of(analysed(one_study(read_studies([one, two])), tmp_path))
+    first, second = [row for row in section(found, "oncu").rows if row[:2] == [row[0], "answer_em"] and "nq" in row[0]]
+    assert section(found, "oncu").header[-2:] == ["R bm25@2", "R dense"]
+    assert (first[0], first[-1], second[0], second[-2]) == ("nq\n1k_p0, tiny", "–", "nq\n1k_p0, other", "–")
+    assert first[-2] != "–" != second[-1]
+    assert {row[1] for row in section(found, "modes").rows} == {"tiny", "other"}
+
+
 def test_how_a_run_is_looked_at_is_kept(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", rows_of())
     study = one_study(read_studies([run]))
@@ -130,6 +163,8 @@ def test_how_a_run_is_looked_at_is_kept(tmp_path: Path) -> None:
     assert view_of(study, "task", None, kept) == ("task", {}, kept.depths)
     with pytest.raises(SetupError, match="grouping by flags needs the dataset; give it with --dataset DIR"):
         view_of(study, "flags", None, kept)
+    with pytest.raises(SetupError, match=r"the group by hops of fever-1 \(1k_p0\) is not known; give the dataset"):
+        analysed(study, run)
     (run / "oncu.json").write_text("{")
     with pytest.raises(SetupError, match="cannot be read"):
         read_view(run)

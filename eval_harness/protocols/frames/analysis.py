@@ -1,0 +1,166 @@
+"""A finished run's numbers: accuracy of each condition, by group and round, and what judges say."""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from eval_harness.parse import parse
+from eval_harness.protocols.frames.judge import FOLDER, SCORE, judgements
+from eval_harness.protocols.frames.questions import Asked, Questions, read_questions
+from eval_harness.report.statistics import Change, Interval, changes, intervals
+from eval_harness.report.study import Study, one_study, read_studies
+from eval_harness.report.table import counted
+from eval_harness.results import Row
+from eval_harness.scorers import subspan_em
+
+MATCH = "subspan_em_strict"  # the answer stands in the output, both normalised, on word borders
+EXACT = "em_strict"
+MANY = 5  # gold articles from which questions are one group
+
+_ROUNDS = re.compile(r"multistep@([0-9]+)x")
+
+
+class Verdicts(NamedTuple):
+    """A judge's rows by id and method, and what it was."""
+
+    name: str
+    record: dict[str, Any]
+    rows: dict[tuple[str, str], Row]
+
+    def correct(self, row: Row) -> float | None:
+        """1 or 0 for a counted row, a row without an answer being wrong; None where there is no verdict."""
+        if row.status != "ok":
+            return 0.0
+        verdict = self.rows.get((row.id, row.method))
+        return verdict.scores.get(SCORE) if verdict else None
+
+
+class Analysis(NamedTuple):
+    """A run: its rows by method, its questions, its judges."""
+
+    study: Study
+    rows: dict[str, list[Row]]
+    questions: Questions
+    judges: list[Verdicts]
+
+    @property
+    def stepping(self) -> list[str]:
+        """The multi-step methods."""
+        return [method for method in self.rows if _ROUNDS.match(method)]
+
+    def counted(self, method: str) -> list[Row]:
+        """A method's rows that a mean is taken over."""
+        return counted(self.rows[method])
+
+    def names(self, method: str) -> tuple[str, ...]:
+        """What seeds the draws of a method's estimates."""
+        return ("frames", *self.study.rows, *self.study.configs, method)
+
+    def accuracy(self, method: str) -> Interval | None:
+        """The share of counted rows whose answer matches."""
+        return mean([matches(row) for row in self.counted(method)], *self.names(method))
+
+    def by_group(self, method: str, groups_of: Callable[[Asked], Iterable[str]]) -> dict[str, Interval | None]:
+        """The accuracy of a method on each group of questions; a question may be in several."""
+        values: dict[str, list[float]] = {}
+        for row in self.counted(method):
+            for group in groups_of(self.questions.asked[row.id]):
+                values.setdefault(group, []).append(matches(row))
+        found = intervals(values, *self.names(method))
+        return {group: found[group] for group in values}
+
+    def judged(self, method: str, judge: Verdicts) -> Interval | None:
+        """The share of counted rows that a judge calls correct, of those with a verdict."""
+        verdicts = [judge.correct(row) for row in self.counted(method)]
+        return mean([one for one in verdicts if one is not None], *self.names(method), judge.name)
+
+    def gap(self, method: str, oracle: str) -> Change | None:
+        """How much higher the oracle's accuracy is, over the rows counted in both."""
+        mine = {row.id: matches(row) for row in self.counted(method)}
+        differences = [matches(row) - mine[row.id] for row in self.counted(oracle) if row.id in mine]
+        return changes({"": differences}, *self.names(method), oracle)[""]
+
+
+class Round(NamedTuple):
+    """A method after a round: accuracy (None where no answer was asked for), recall, and means over all its rows.
+
+    `going` is how many searches made the round; those that stopped before it stay as they were.
+    """
+
+    number: int
+    going: int
+    accuracy: Interval | None
+    recall: Interval | None
+    queries: float
+    repeated: float
+    articles: float
+
+
+def rounds(analysis: Analysis, method: str) -> list[Round]:
+    """The rounds of a multi-step method, over its counted rows; a row that failed has found and answered nothing."""
+    written = _ROUNDS.match(method)
+    rows = analysis.counted(method)
+    if written is None or not rows:
+        return []
+    return [_round(analysis, method, rows, number) for number in range(1, int(written[1]) + 1)]
+
+
+def _round(analysis: Analysis, method: str, rows: Sequence[Row], number: int) -> Round:
+    logs = [[step for step in row.steps_log or [] if step["round"] <= number] for row in rows]
+    names = (*analysis.names(method), f"round {number}")
+    asked = all("answer" in log[-1] for log in logs if log)
+    right = [_right(row, log, analysis.questions) for row, log in zip(rows, logs, strict=True)] if asked else []
+    recalls = [log[-1]["recall"] if log else 0.0 for log in logs]
+
+    def each(value: Callable[[dict[str, Any]], int]) -> float:
+        return sum(value(step) for log in logs for step in log) / len(rows)
+
+    return Round(
+        number,
+        sum(bool(log) and log[-1]["round"] == number for log in logs),
+        mean(right, *names),
+        mean([recall for recall in recalls if recall is not None], *names, "recall"),
+        each(lambda step: len(step["queries"])),
+        each(lambda step: step["n_repeated"]),
+        each(lambda step: len(step["new"])),
+    )
+
+
+def _right(row: Row, log: Sequence[dict[str, Any]], questions: Questions) -> float:
+    answer = parse(row.task, log[-1]["answer"]).answer if log else None
+    golds = subspan_em.usable(questions.asked[row.id].answers)
+    return 0.0 if answer is None else subspan_em.score(answer, golds)[MATCH]
+
+
+def read_analysis(run: Path) -> Analysis:
+    """The numbers of a finished run's folder."""
+    study = one_study(read_studies([run]))
+    rows: dict[str, list[Row]] = {method: [] for method in study.methods}
+    for row in study.all_rows:
+        rows[row.method].append(row)
+    judges = [
+        Verdicts(
+            name,
+            json.loads((run / FOLDER / name / "run.json").read_text(encoding="utf-8")),
+            {(row.id, row.method): row for row in found},
+        )
+        for name, found in judgements(run).items()
+    ]
+    return Analysis(study, {method: found for method, found in rows.items() if found}, read_questions(run), judges)
+
+
+def matches(row: Row) -> float:
+    """1 where a counted row's answer matches a reference answer, else 0."""
+    return row.scores[MATCH]
+
+
+def mean(values: Sequence[float], *names: str) -> Interval | None:
+    """The mean of values with its interval; None without a value."""
+    return intervals({"": values}, *names)[""]
+
+
+def articles_group(asked: Asked) -> list[str]:
+    """The group of questions by how many gold articles they have."""
+    return [str(asked.articles) if asked.articles < MANY else f"{MANY}+"]

@@ -1,0 +1,54 @@
+"""What a run's folder keeps of its dataset, so that it can be judged and reported without it."""
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from builders.errors import SetupError
+from builders.manifest import read_manifest
+from builders.views import connect
+from eval_harness.load import Dataset
+from eval_harness.results import write_json
+
+FILE = "questions.json"
+_COLUMNS = ("id", "query", "answers", "reasoning_types", "hops")
+
+
+class Asked(NamedTuple):
+    """A question as far as judging and reporting need it; `articles` is how many it is said to rest on."""
+
+    query: str
+    answers: list[str]
+    reasoning_types: list[str]
+    articles: int
+
+
+class Questions(NamedTuple):
+    """A run's questions by id; `coverage` counts the questions of the source of which k of n articles were there."""
+
+    asked: dict[str, Asked]
+    coverage: dict[str, int]
+
+
+def keep_questions(dataset: Dataset, config: str, split: str, folder: Path) -> None:
+    """Writes the questions of a config's split and the dataset's coverage into a run's folder."""
+    query = f'SELECT {", ".join(_COLUMNS)} FROM "{config}" WHERE split = ?'
+    rows = connect(dataset.folder).execute(query, [split]).fetchall()
+    asked = {id: Asked(query, answers, types or [], hops or 0) for id, query, answers, types, hops in rows}
+    counts = read_manifest(dataset.folder).get("counts", {}).get("frames", {})
+    coverage = {name.removeprefix("coverage_"): n for name, n in counts.items() if name.startswith("coverage_")}
+    write_json(folder / FILE, {"asked": {id: one._asdict() for id, one in asked.items()}, "coverage": coverage})
+
+
+def read_questions(folder: Path) -> Questions:
+    """The questions that a run's folder keeps."""
+    path = folder / FILE
+    try:
+        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return Questions({id: Asked(**one) for id, one in content["asked"].items()}, content["coverage"])
+    except FileNotFoundError:
+        raise SetupError(
+            f"{folder} holds no {FILE}, so it is no finished run; make one with: icr2 frames run"
+        ) from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise SetupError(f"{path} cannot be read ({error!r}); delete it, and run icr2 frames run again") from None

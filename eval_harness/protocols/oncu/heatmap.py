@@ -1,0 +1,97 @@
+"""Length against position: how much of the oracle's advantage the full context recovers, by where the gold stands."""
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from eval_harness.protocols.oncu.fields import HEADLINE
+from eval_harness.protocols.oncu.groups import DEPTH, Labels, grouped
+from eval_harness.protocols.oncu.matched import FULL, Matched
+from eval_harness.protocols.oncu.recovery import Estimate, clip
+from eval_harness.report.names import parts_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Values = dict[tuple[str, str], float | None]
+PANELS = ("headline score, full context", "R of the full context, clipped")
+INVALID = "invalid"
+_DEPTH = re.compile(rf"{DEPTH}_([0-9]+)")
+
+
+class Grid(NamedTuple):
+    """A model's headline score on configs of several lengths, by depth of the gold; cells are by config and depth."""
+
+    model: str
+    configs: list[str]
+    depths: list[str]
+    cells: dict[tuple[str, str], Estimate]
+
+
+def grids(found: Sequence[Matched], labels: Labels) -> list[Grid]:
+    """A grid for each model with instances whose depth is known, shortest length first."""
+    by_model: dict[str, dict[tuple[str, str], Estimate]] = {}
+    for one in sorted(found, key=lambda one: parts_of(one.config).tokens):
+        for group in grouped(one, DEPTH, labels):
+            if _DEPTH.fullmatch(group.name):
+                by_model.setdefault(one.model, {})[one.config, group.name] = group.fields[HEADLINE]
+    return [
+        Grid(
+            model,
+            list(dict.fromkeys(config for config, _ in cells)),
+            sorted({depth for _, depth in cells}, key=percent_of),
+            cells,
+        )
+        for model, cells in by_model.items()
+    ]
+
+
+def depths_of(found: Sequence[Grid]) -> list[str]:
+    """Every depth that a grid has, the least first."""
+    return sorted({depth for grid in found for depth in grid.depths}, key=percent_of)
+
+
+def heat_map(found: Sequence[Grid]) -> "Figure":
+    """A row of two panels for each model: the score of the full context, and what it recovers."""
+    from matplotlib.figure import Figure
+
+    widest = max(len(grid.depths) for grid in found)
+    tallest = max(len(grid.configs) for grid in found)
+    figure = Figure(figsize=(2 * (0.52 * widest + 1.6), len(found) * (0.42 * tallest + 1.5)), layout="constrained")
+    axes = figure.subplots(len(found), len(PANELS), squeeze=False)
+    for row, grid in enumerate(found):
+        scores: Values = {at: cell.scores[FULL].mean for at, cell in grid.cells.items()}
+        recovered: Values = {at: cell.recovered[FULL].raw for at, cell in grid.cells.items()}
+        for axis, values, title in zip(axes[row], (scores, recovered), PANELS, strict=True):
+            _draw(axis, grid, values)
+            axis.set_title(f"{grid.model}: {title}".replace("$", r"\$"), fontsize=9)
+    return figure
+
+
+def _draw(axis: "Axes", grid: Grid, values: Values) -> None:
+    import numpy as np
+
+    places = [[(config, depth) for depth in grid.depths] for config in grid.configs]
+    shades = [[np.nan if (v := values.get(at)) is None else clip(v) for at in line] for line in places]
+    axis.set_facecolor("#d9dce1")
+    axis.imshow(np.array(shades, dtype=float), cmap="cividis", vmin=0, vmax=1, aspect="auto")
+    for y, line in enumerate(places):
+        for x, at in enumerate(line):
+            if at in values:
+                value = values[at]
+                text = INVALID if value is None else f"{clip(value):.2f}"
+                dark = value is not None and clip(value) < 0.5
+                axis.text(x, y, text, ha="center", va="center", fontsize=7, color="white" if dark else "black")
+    axis.hlines(np.arange(1, len(places)) - 0.5, -0.5, len(grid.depths) - 0.5, color="white", linewidth=1)
+    axis.vlines(np.arange(1, len(grid.depths)) - 0.5, -0.5, len(places) - 0.5, color="white", linewidth=1)
+    axis.set_xticks(range(len(grid.depths)), [str(percent_of(depth)) for depth in grid.depths], fontsize=8)
+    axis.set_yticks(
+        range(len(grid.configs)), [parts_of(config).length or config for config in grid.configs], fontsize=8
+    )
+    axis.set_xlabel("depth of the gold, % of the context", fontsize=8)
+
+
+def percent_of(depth: str) -> int:
+    """The number in a flag such as depth_30."""
+    return int(depth.rpartition("_")[2])
