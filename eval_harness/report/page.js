@@ -172,6 +172,13 @@
       ]),
     ];
     if (row.output !== undefined) parts.push(make("h3", "Output"), make("pre", row.output));
+    (row.steps_log ?? []).forEach((step, at) => {
+      const said = Object.entries(step).map(([name, value]) => [
+        name.replaceAll("_", " "),
+        typeof value === "object" ? JSON.stringify(value) : String(value),
+      ]);
+      parts.push(make("h3", `Step ${at + 1}`), facts(said));
+    });
     return parts;
   }
 

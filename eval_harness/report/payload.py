@@ -21,6 +21,7 @@ _SHOWN = (
     "truncated",
     "evidence",
     "prompt_sha256",
+    "steps_log",
 )
 
 
