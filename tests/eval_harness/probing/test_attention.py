@@ -146,6 +146,21 @@ def test_several_rows_in_a_left_padded_batch(name: str) -> None:
     assert_close(watch.scores(), expected(name, rows, LENGTHS))
 
 
+@pytest.mark.parametrize("name", CONFIGS)
+def test_a_right_padded_batch_is_looked_at_from_its_own_last_tokens(name: str) -> None:
+    """case 137: the last column is padding, the row that counts is not."""
+    model = model_of(name)
+    left, _, padding = batch_of(LENGTHS)
+    ids, mask = torch.zeros_like(left), torch.zeros_like(left)
+    for row, (length, pad) in enumerate(zip(LENGTHS, padding, strict=True)):
+        ids[row, :length], mask[row, :length] = left[row, pad:], 1
+    rows = [[length - 1] for length in LENGTHS]
+    watch = Watch(probed_layers(model.config), [SPANS] * 4, rows, [0] * 4, ids.shape[1], stop=False)
+    with torch.no_grad(), watching(model, watch):
+        model(ids, attention_mask=mask, position_ids=positions(mask))
+    assert_close(watch.scores(), expected(name, rows, LENGTHS))
+
+
 def test_a_passage_outside_the_window_is_not_visible() -> None:
     """case 134: not seen is not a score of 0."""
     model = model_of("mistral")
