@@ -1,8 +1,11 @@
 """The README.md of a freshly built dataset: enough for `load_dataset` and for a reader to know what it is."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import yaml
+
+OUR_LICENCE = "apache-2.0"
 
 
 def card(manifest: dict[str, Any]) -> str:
@@ -14,8 +17,7 @@ def card(manifest: dict[str, Any]) -> str:
 
 # {manifest["name"]} {manifest["version"]}
 
-Contexts of gold, confounding and random Wikipedia passages for in-context retrieval and reasoning, built after
-[ICR²](https://arxiv.org/abs/2501.08248) and [LOFT](https://arxiv.org/abs/2406.13121). Each row is a query with its
+{_about(manifest)} Each row is a query with its
 answers and its context; `passages` says of every passage whether it is gold, a confounder or random.
 
 ```python
@@ -28,8 +30,26 @@ dataset = load_dataset("FOLDER_OR_REPO", "{first}")
 """
 
 
+def _about(manifest: dict[str, Any]) -> str:
+    if "kind" in manifest["recipe"]:
+        from builders.synthetic import kind_of  # whose kinds load more than a card needs
+
+        return kind_of(manifest["recipe"]["kind"]).says
+    return (
+        "Contexts of gold, confounding and random Wikipedia passages for in-context retrieval and reasoning, built "
+        "after\n[ICR²](https://arxiv.org/abs/2501.08248) and [LOFT](https://arxiv.org/abs/2406.13121)."
+    )
+
+
+def licences_of(manifest: Mapping[str, Any]) -> list[str | None]:
+    """The licence that each input states; ours where there is no input, since then every text is made from ours."""
+    if not manifest["inputs"]:
+        return [OUR_LICENCE]
+    return [given.get("licence") for given in manifest["inputs"].values()]
+
+
 def _metadata(manifest: dict[str, Any]) -> dict[str, Any]:
-    licences = {place["licence"] for place in manifest["inputs"].values() if place.get("licence")}
+    licences = sorted({licence for licence in licences_of(manifest) if licence})
     configs = [
         {
             "config_name": config,
@@ -42,7 +62,7 @@ def _metadata(manifest: dict[str, Any]) -> dict[str, Any]:
     return {
         "pretty_name": f"{manifest['name']} {manifest['version']}",
         "language": [manifest["language"]],
-        "license": sorted(licences) if licences else ["unknown"],
+        "license": licences or ["unknown"],
         "task_categories": ["question-answering"],
         "configs": configs,
     }

@@ -4,10 +4,14 @@ import json
 import os
 import shutil
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
+
+if TYPE_CHECKING:
+    from builders.config import Recipe
+    from builders.synthetic.base import MadeRecipe
 
 DatasetFolder = Annotated[Path, typer.Argument(metavar="DIR", help="A dataset folder, as `icr2 build` makes it.")]
 
@@ -19,7 +23,9 @@ def register(app: typer.Typer) -> None:
 
 
 def build(
-    recipe: Annotated[str, typer.Argument(help="A recipe file, or the name of a bundled one: demo, kilt, kilt_mini.")],
+    recipe: Annotated[
+        str, typer.Argument(help="A recipe file, or the name of a bundled one, such as demo, kilt or controlled.")
+    ],
     out: Annotated[Path, typer.Option(help="The folder that the dataset appears in.")] = Path("icr2"),
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change a setting, such as data=FOLDER.")
@@ -29,29 +35,53 @@ def build(
     work: Annotated[Path | None, typer.Option(help="The work folder; without it, OUT.work.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check the recipe and say what would be built.")] = False,
 ) -> None:
-    """Build a dataset from a recipe. A build that was stopped goes on where it was."""
-    from builders.config import load_recipe
+    """Build a dataset from a recipe. A build that was stopped goes on where it was; one that is made begins again."""
+    from builders.config import Recipe, load_recipe
     from builders.manifest import read_manifest
-    from builders.pipeline import prepare, run_build
-    from builders.summary import summary_table, warnings
+    from builders.summary import summary_table
 
     loaded, base = load_recipe(recipe, settings or [], limit)
     out, work = out.absolute(), (work or out.with_name(f"{out.name}.work")).absolute()
-    console = Console(stderr=True)
     if dry_run:
-        digests = prepare(loaded, base, work).digests
-        done = [name for name, digest in digests.items() if (work / f"stages/{name}-{digest[:16]}/done.json").exists()]
         Console().print(f"{loaded.name} {loaded.version}: {', '.join(loaded.configs)}")
+    if isinstance(loaded, Recipe):
+        notes = _staged(loaded, base, out, work, workers, dry_run)
+    else:
+        notes = _made(loaded, base, out, work, dry_run)
+    if dry_run:
+        return
+    Console(width=max(100, shutil.get_terminal_size().columns)).print(summary_table(out, read_manifest(out)))
+    for line in notes:
+        Console(stderr=True, soft_wrap=True).print(line, highlight=False)
+    Console(soft_wrap=True).print(f"{loaded.name} {loaded.version} is in {out}", highlight=False)
+
+
+def _staged(recipe: "Recipe", base: Path, out: Path, work: Path, workers: int, dry_run: bool) -> list[str]:
+    """Builds by the pipeline's stages, or says which are done; returns what the user is told at the end."""
+    from builders.pipeline import prepare, run_build
+    from builders.summary import warnings
+
+    if dry_run:
+        digests = prepare(recipe, base, work).digests
+        done = [name for name, digest in digests.items() if (work / f"stages/{name}-{digest[:16]}/done.json").exists()]
         to_do = [name for name in digests if name not in done]
         Console().print(f"stages done: {', '.join(done) or 'none'}; to do: {', '.join(to_do) or 'none'}")
-        return
-    finished = run_build(loaded, base, out, work, workers, console)
-    Console(width=max(100, shutil.get_terminal_size().columns)).print(summary_table(out, read_manifest(out)))
+        return []
+    finished = run_build(recipe, base, out, work, workers, Console(stderr=True))
     seconds = json.loads((work / "seconds.json").read_text(encoding="utf-8"))
-    console.print("seconds: " + ", ".join(f"{stage} {spent:,.0f}" for stage, spent in seconds.items()), highlight=False)
-    for line in warnings(finished):
-        console.print(f"note: {line}", highlight=False)
-    Console(soft_wrap=True).print(f"{loaded.name} {loaded.version} is in {out}", highlight=False)
+    spent = "seconds: " + ", ".join(f"{stage} {spent:,.0f}" for stage, spent in seconds.items())
+    return [spent, *(f"note: {line}" for line in warnings(finished))]
+
+
+def _made(recipe: "MadeRecipe", base: Path, out: Path, work: Path, dry_run: bool) -> list[str]:
+    """Builds a made dataset, or checks what it is made from; returns what the user is told at the end."""
+    from builders.synthetic.build import check_inputs, run_made
+
+    if dry_run:
+        check_inputs(recipe, base, work)
+        return []
+    counts = run_made(recipe, base, out, work, Console(stderr=True))["counts"][recipe.kind]
+    return [f"counts: {', '.join(f'{name} {n:,}' for name, n in sorted(counts.items()))}"] if counts else []
 
 
 def show(

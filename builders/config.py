@@ -3,14 +3,18 @@
 import difflib
 import json
 import re
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import yaml
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from builders.errors import SetupError
+
+if TYPE_CHECKING:
+    from builders.synthetic.base import MadeRecipe
 
 RECIPES = Path(__file__).parent / "recipes"
 NAME = re.compile(r"[a-z0-9][a-z0-9_]*")  # a task, split or config name becomes a path and a Hub config
@@ -32,19 +36,24 @@ def _checked_name(name: str) -> str:
     return name
 
 
-def _checked_length(length: str) -> str:
-    try:
-        tokens = tokens_of(length)
-    except SetupError as error:
-        raise ValueError(str(error)) from None
-    if not 512 <= tokens <= 2**24:
-        raise ValueError(f"length {length!r} is {tokens} tokens; use 512 to 16m")
-    return length
+def length_from(least: int) -> Callable[[str], str]:
+    """A validator of length labels of at least this many tokens."""
+
+    def checked(length: str) -> str:
+        try:
+            tokens = tokens_of(length)
+        except SetupError as error:
+            raise ValueError(str(error)) from None
+        if not least <= tokens <= 2**24:
+            raise ValueError(f"length {length!r} is {tokens} tokens; use {least} to 16m")
+        return length
+
+    return checked
 
 
 Split = Literal["train", "validation", "test"]
 Name = Annotated[str, AfterValidator(_checked_name)]
-Length = Annotated[str, BeforeValidator(str), AfterValidator(_checked_length)]
+Length = Annotated[str, BeforeValidator(str), AfterValidator(length_from(512))]
 
 
 class Strict(BaseModel):
@@ -90,8 +99,8 @@ class RetrieverSpec(Strict):
     options: dict[str, float | int | str] = {}
 
 
-class Recipe(Strict):
-    """One build. Its digest changes with anything that may change a byte of the dataset."""
+class AnyRecipe(Strict):
+    """What every recipe has. Its digest changes with anything that may change a byte of the dataset."""
 
     name: Name
     version: str = Field("1.0.0", pattern=r"^\d+\.\d+\.\d+$")
@@ -99,6 +108,44 @@ class Recipe(Strict):
     language: str = "en"
     tokenizer: str
     data: str | None = None  # the folder that relative paths start from; without it, the recipe's own
+    reserve: int | None = Field(None, ge=0)
+    rows_per_file: int = Field(1000, ge=1)
+    limit: int | None = Field(None, ge=1)
+
+    @property
+    def configs(self) -> list[str]:
+        """The names of all configs, in the manifest's order."""
+        raise NotImplementedError
+
+    def budget(self, length: str) -> int:
+        """Tokens that a rendered prompt of this length may have: the length less what is kept for the output."""
+        tokens = tokens_of(length)
+        reserve = self.reserve if self.reserve is not None else (1024 if tokens >= 8192 else 256)
+        return tokens - reserve
+
+    def base(self, folder: Path) -> Path:
+        """The folder that relative paths start from, for a recipe that stands in `folder`."""
+        return folder if self.data is None else Path(self.data).expanduser()
+
+    def portable(self) -> dict[str, Any]:
+        """The recipe without this machine's folders: what the manifest shows and digests are made of."""
+        return _without_folders(self.model_dump(mode="json", exclude={"data"}))
+
+
+def _without_folders(value: Any) -> Any:
+    """The value with the path of every source in it cut to its file name."""
+    if isinstance(value, list):
+        return [_without_folders(part) for part in value]
+    if not isinstance(value, dict):
+        return value
+    if value.keys() == Source.model_fields.keys() and value["path"]:
+        return {**value, "path": value["path"].rsplit("/", 1)[-1]}
+    return {key: _without_folders(part) for key, part in value.items()}
+
+
+class Recipe(AnyRecipe):
+    """A build from a knowledge source and annotations."""
+
     knowledge: Source
     tasks: dict[Name, Task]
     retrievers: dict[Name, RetrieverSpec] = {}
@@ -107,9 +154,6 @@ class Recipe(Strict):
     lengths: list[Length] = []
     ratios: list[Annotated[int, Field(ge=0, le=100)]] = [0, 25, 50, 75, 100]
     loft: list[Length] = []
-    reserve: int | None = Field(None, ge=0)
-    rows_per_file: int = Field(1000, ge=1)
-    limit: int | None = Field(None, ge=1)
 
     @model_validator(mode="after")
     def _whole(self) -> "Recipe":
@@ -128,25 +172,11 @@ class Recipe(Strict):
                 raise ValueError(f"tasks.{name}.take names {sorted(unknown)}; its files are {sorted(task.files)}")
         return self
 
-    def budget(self, length: str) -> int:
-        """Tokens that a rendered prompt of this length may have: the length less what is kept for the output."""
-        tokens = tokens_of(length)
-        reserve = self.reserve if self.reserve is not None else (1024 if tokens >= 8192 else 256)
-        return tokens - reserve
-
     @property
     def configs(self) -> list[str]:
         """The names of all configs, ICR² first."""
         icr2 = [f"{length}_p{ratio}" for length in self.lengths for ratio in self.ratios]
         return icr2 + [f"loft_{length}" for length in self.loft]
-
-    def portable(self) -> dict[str, Any]:
-        """The recipe without this machine's folders: what the manifest shows and digests are made of."""
-        values = self.model_dump(mode="json", exclude={"data"})
-        for source in (values["knowledge"], *(f for t in values["tasks"].values() for f in t["files"].values())):
-            if source["path"]:
-                source["path"] = source["path"].rsplit("/", 1)[-1]
-        return values
 
 
 def digest_of(value: Any) -> str:
@@ -154,7 +184,20 @@ def digest_of(value: Any) -> str:
     return sha256(json.dumps(value, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
-def load_recipe(recipe: str, settings: list[str], limit: int | None = None) -> tuple[Recipe, Path]:
+def recipe_of(values: dict[str, Any]) -> "Recipe | MadeRecipe":
+    """The recipe of these values: of the kind that they name, or without one from a knowledge source."""
+    return _model_of(values).model_validate(values)
+
+
+def _model_of(values: dict[str, Any]) -> "type[Recipe] | type[MadeRecipe]":
+    if "kind" not in values:
+        return Recipe
+    from builders.synthetic import kind_of  # whose modules read this one
+
+    return kind_of(values["kind"]).recipe
+
+
+def load_recipe(recipe: str, settings: list[str], limit: int | None = None) -> tuple["Recipe | MadeRecipe", Path]:
     """The recipe at a path or of a bundled name, with `a.b=c` settings laid over it, and the folder it stands in."""
     path = find_recipe(recipe)
     values = _read_yaml(path)
@@ -163,9 +206,9 @@ def load_recipe(recipe: str, settings: list[str], limit: int | None = None) -> t
     if limit is not None:
         values["limit"] = limit
     try:
-        return Recipe.model_validate(values), path.parent
+        return recipe_of(values), path.parent
     except ValidationError as error:
-        raise SetupError(f"{path.name}: {_first_problem(error)}") from None
+        raise SetupError(f"{path.name}: {_first_problem(error, _model_of(values))}") from None
 
 
 def find_recipe(recipe: str) -> Path:
@@ -204,15 +247,16 @@ def _set(values: dict[str, Any], setting: str) -> None:
         raise SetupError(f"--set {setting}: {value!r} is not a YAML value") from None
 
 
-def _first_problem(error: ValidationError) -> str:
+def _first_problem(error: ValidationError, model: type[BaseModel]) -> str:
     problem = error.errors()[0]
     where = ".".join(str(part) for part in problem["loc"])
     if problem["type"] == "extra_forbidden":
-        near = difflib.get_close_matches(str(problem["loc"][-1]), _all_keys(), n=1)
+        near = difflib.get_close_matches(str(problem["loc"][-1]), _all_keys(model), n=1)
         hint = f"; did you mean {near[0]}?" if near else ""
         return f"unknown key {where}{hint}"
     return f"{where}: {problem['msg']}, not {problem['input']!r}" if where else problem["msg"]
 
 
-def _all_keys() -> list[str]:
-    return [key for model in (Recipe, Source, Task, Take, RetrieverSpec) for key in model.model_fields]
+def _all_keys(model: type[BaseModel]) -> list[str]:
+    inner = (Source, Task, Take, RetrieverSpec) if model is Recipe else (Source,)
+    return [key for part in (model, *inner) for key in part.model_fields]

@@ -26,9 +26,12 @@ def resolve(
     page (`bad_pid`), or that touches no passage, such as one in a title (`no_passage`); each is counted as
     `span_{reason}`. A question that has no span left or, with `needs_all`, none left on some page is None, and counted
     once under its gravest reason. `titles` gives the numbers of the pages of each title that a quote names; a quote
-    that is not found is a SetupError.
+    that is not found is a SetupError, but one without words stands for its whole page, which may be missing.
     """
-    quoted = [_span_of(quote, question.id, corpus, titles) for quote in question.quotes]
+    quoted = [
+        _span_of(quote, question.id, corpus, titles) if quote.quote else _whole_page(quote.title, corpus, titles)
+        for quote in question.quotes
+    ]
     kept: list[Span] = []
     lost: list[tuple[str, str]] = []
     for span in dict.fromkeys([*question.provenance, *quoted]):
@@ -117,6 +120,13 @@ def page_numbers_by_title(corpus: Corpus, wanted: set[str]) -> dict[str, list[in
         for at in pc.indices_nonzero(pc.is_in(titles, value_set=values)).to_pylist():
             numbers.setdefault(titles[at].as_py(), []).append(start + at)
     return numbers
+
+
+def _whole_page(title: str, corpus: Corpus, titles: Mapping[str, Sequence[int]]) -> Span:
+    """All of the first page of a title; where there is none, a span of a page that is not there."""
+    numbers = titles.get(title)
+    page_id = corpus.page_at(numbers[0]).page_id if numbers else f"page of {title}"
+    return Span(page_id, 1, 0, TO_THE_END, TO_THE_END)
 
 
 def _span_of(quote: Quote, question_id: str, corpus: Corpus, titles: Mapping[str, Sequence[int]]) -> Span:

@@ -73,8 +73,7 @@ def _run_stages(build: Build, workers: int, console: Console) -> None:
 def prepare(recipe: Recipe, base: Path, work: Path, workers: int = 1) -> Build:
     """The build with the digest of every stage, each bound to all that the stage depends on."""
     check_names(recipe)
-    base = base if recipe.data is None else Path(recipe.data).expanduser()
-    build = Build(recipe, base, work, {}, workers)
+    build = Build(recipe, recipe.base(base), work, {}, workers)
     inputs = input_digests(build)
     values = recipe.portable()
     identities: dict[str, Any] = {"tokenizer": token_counter(recipe.tokenizer).sha256}

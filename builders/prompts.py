@@ -10,6 +10,8 @@ from typing import NamedTuple
 VERSION = "1"
 CITING_VERSION = "1"  # of the variant that asks for evidence; its passages and questions are those of VERSION
 
+BLANK_LINE = "\n\n"
+
 FACT_LABELS = {"SUPPORTS": "TRUE", "REFUTES": "FALSE"}  # what table 8 asks for, by KILT's label
 
 # (instruction with passages, instruction without, what stands around the query)
@@ -89,6 +91,11 @@ def question(task: str, query: str, cites: bool = False) -> str:
 def block(number: int, title: str, text: str) -> str:
     """One passage of the context, with its number."""
     return f"ID: {number}\nTitle: {title}\nContext: {text}\n"
+
+
+def haystack(texts: Iterable[str]) -> str:
+    """The passages of a haystack as one text, which embedding models are given without any prompt."""
+    return BLANK_LINE.join(texts)
 
 
 def frame(task: str, query: str) -> str:

@@ -31,7 +31,10 @@ class Page(NamedTuple):
 
 
 class Quote(NamedTuple):
-    """A provenance given by a page's title and words that stand in it, resolved to a Span at build."""
+    """A provenance given by a page's title and words that stand in it, resolved to a Span at build.
+
+    Without words it is the whole page.
+    """
 
     title: str
     quote: str

@@ -1,6 +1,7 @@
 """Randomness drawn from names, never from a global state or from the order of the work."""
 
 import random
+from collections.abc import Iterator
 from hashlib import sha256
 
 _SEPARATOR = "\x1f"  # no id, seed or title holds a unit separator
@@ -9,6 +10,16 @@ _SEPARATOR = "\x1f"  # no id, seed or title holds a unit separator
 def rng_for(*parts: str) -> random.Random:
     """A random generator that depends on `parts` alone, equal on every machine."""
     return random.Random(_digest(parts))
+
+
+def shuffled(rng: random.Random, n: int) -> Iterator[int]:
+    """All of range(n) in a random order, without a list of it."""
+    seen: set[int] = set()
+    while len(seen) < n:
+        number = rng.randrange(n)
+        if number not in seen:
+            seen.add(number)
+            yield number
 
 
 def order_key(*parts: str) -> bytes:

@@ -7,7 +7,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from builders.config import Recipe
+from builders.card import licences_of
+from builders.config import recipe_of
 from builders.errors import SetupError
 from builders.manifest import read_manifest
 from builders.views import connect
@@ -39,7 +40,7 @@ def write_card(folder: Path, published: str | None = None, advance: Advance = la
     manifest = read_manifest(folder)
     validation = read_validation(folder)
     statistics = measure(folder, advance)
-    recipe, schema = Recipe.model_validate(manifest["recipe"]), schema_of(folder, manifest)
+    recipe, schema = recipe_of(manifest["recipe"]), schema_of(folder, manifest)
     statistics["validation_sha256"] = _digest(folder / "validation.json") if validation else None
     text = render(folder, manifest, statistics, validation, head(manifest, statistics, schema))
     write_json(folder / "statistics.json", statistics, sort_keys=False)
@@ -106,19 +107,20 @@ def _facts(folder: Path, manifest: Record, statistics: Record) -> Record:
         "tokenizer": manifest["tokenizer"]["name"],
         "configs": _configs(manifest, statistics, shown),
         "icr2": any(parts_of(config).ratio is not None for config in manifest["configs"]),
-        "loft": any(parts_of(config).ratio is None for config in manifest["configs"]),
+        "loft": any(parts_of(config).family == "loft" for config in manifest["configs"]),
+        "kind": recipe.get("kind"),
         "splits": list(dict.fromkeys(split for splits in manifest["configs"].values() for split in splits)),
         "shown": ["test" if "test" in splits else next(iter(splits)) for splits in manifest["configs"].values()],
         "richest": richest(shown),
-        "tasks": [{"name": task, "about": facts.about(task)} for task in recipe["tasks"]],
-        "best": [name for name, task in recipe["tasks"].items() if task["gold"] == "best"],
+        "tasks": [{"name": task, "about": facts.about(task)} for task in facts.tasks_of(manifest, statistics)],
+        "best": [name for name, task in recipe.get("tasks", {}).items() if task["gold"] == "best"],
         "retrievers": facts.retrievers(manifest) if facts.has_confounders(statistics) else [],
-        "neural": [name for name, spec in recipe["retrievers"].items() if spec["kind"] in ("dense", "entity")],
+        "neural": [name for name, spec in recipe.get("retrievers", {}).items() if spec["kind"] in ("dense", "entity")],
         "filtered": facts.filtered(manifest),
         "left_out": facts.left_out(manifest),
         "flags": facts.flags(statistics),
         "limits": list(facts.limits(manifest, statistics)),
-        "licences": sorted(by_licence),
+        "licences": sorted(by_licence) or licences_of(manifest),
         "by_licence": {licence: ", ".join(places) for licence, places in by_licence.items()},
         "columns": _columns(schema_of(folder, manifest)),
         "example": example(folder, manifest, statistics),
@@ -127,7 +129,7 @@ def _facts(folder: Path, manifest: Record, statistics: Record) -> Record:
 
 
 def _configs(manifest: Record, statistics: Record, shown: Mapping[str, Record]) -> list[Record]:
-    recipe = Recipe.model_validate(manifest["recipe"])
+    recipe = recipe_of(manifest["recipe"])
     return [
         {
             "name": config,

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from builders.card import licences_of
 from dataset_cards import facts
 from dataset_cards.columns import COLUMNS, MEMBERS
 from dataset_cards.licences import licence_url
@@ -26,7 +27,7 @@ def croissant(
     """
     import mlcroissant as mlc
 
-    licences = sorted({given["licence"] for given in manifest["inputs"].values() if given.get("licence")})
+    licences = sorted({licence for licence in licences_of(manifest) if licence})
     configs = in_order(manifest["configs"])
     files = [file for config in configs for file in _files(manifest["configs"][config])]
     metadata = mlc.Metadata(

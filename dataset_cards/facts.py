@@ -1,11 +1,13 @@
 """What a dataset's manifest and statistics say of it, in words: for its card and its Croissant file."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from builders.figure import ROLES
 from builders.prompts import prompt_kind
+from builders.synthetic import kind_of
 from dataset_cards.names import in_order, parts_of
 
 Record = dict[str, Any]
@@ -25,6 +27,8 @@ TASKS = {
     "fever": "claims to be judged, after [FEVER](https://arxiv.org/abs/1803.05355)",
     "wow": "conversations to be continued, after [Wizard of Wikipedia](https://arxiv.org/abs/1811.01241)",
     "musique": "questions of several hops, after [MuSiQue](https://arxiv.org/abs/2108.00573)",
+    "controlled_1hop": "questions about one made-up fact",
+    "controlled_2hop": "questions about two made-up facts, the second about the object of the first",
     "twowiki": "questions that need several pages, after [2WikiMultiHopQA](https://arxiv.org/abs/2011.01060)",
 }
 _KINDS = {"qa": "questions", "fact": "claims to be judged", "dialogue": "conversations to be continued"}
@@ -36,6 +40,8 @@ FLAGS = {
     "answer_filter_not_applicable": "the answer is a label, yes or no, so passages were not searched for it",
     "article_answer": "an answer is an article alone, and matches almost any text",
     "unmatchable_answer": "an answer has no letter or digit, and matches no text",
+    "answer_in_given": "a distractor that the source gives with the query holds an answer",
+    "depth_N": "the first gold passage stands behind N % of the tokens of the passages that are not gold",
 }
 
 _REASONS = {
@@ -49,14 +55,26 @@ _REASONS = {
     "dup_input": "another record with the same query, normalised, was taken before",
     "too_few": "the recipe asks for more than its files have",
     "queries_without_hits": "a retriever found nothing for a query",
+    "repeated_page": "a paragraph that was read before",
+    "long_sentence": "a sentence that has more tokens than a fragment may have",
+    "short_fragment": "a fragment of fewer than 8 tokens",
+    "unfinished_fragment": "a fragment that ends in no full stop",
+    "too_few_fragments": "a haystack for which its question has too few fragments",
+    "given_gold_overlap": "a distractor of the source that repeats a gold paragraph",
+    "given_near_duplicate": "a distractor of the source that repeats another one",
 }
-_NO_LOSS = {"read", "pages", "passages", "gold", "queries", "pooled", "groups", "rows", *FLAGS}
+_NO_LOSS = {"read", "pages", "passages", "gold", "queries", "pooled", "groups", "rows", "fragments", *FLAGS}
 
 
 def description(manifest: Mapping[str, Any], statistics: Mapping[str, Any]) -> str:
     """A dataset in one sentence."""
     queries = sum(statistics["dataset"]["queries"].values())
     lengths = dict.fromkeys(parts_of(config).length for config in in_order(manifest["configs"]))
+    if kind := manifest["recipe"].get("kind"):
+        return (
+            f"{queries:,} queries of {joined(tasks_of(manifest, statistics))} over contexts of "
+            f"{joined([length for length in lengths if length != 'full'])} tokens. {kind_of(kind).says}"
+        )
     among = (
         "confounders that retrievers found and random passages" if has_confounders(statistics) else "random passages"
     )
@@ -65,6 +83,12 @@ def description(manifest: Mapping[str, Any], statistics: Mapping[str, Any]) -> s
         f"of {joined(list(lengths))} tokens in which its gold passages stand among {among}: a benchmark of in-context "
         "retrieval and reasoning."
     )
+
+
+def tasks_of(manifest: Mapping[str, Any], statistics: Mapping[str, Any]) -> list[str]:
+    """The names of a dataset's tasks: the recipe's, or those that a made dataset has rows of."""
+    found = (group["tasks"] for splits in statistics["configs"].values() for group in splits.values())
+    return list(manifest["recipe"].get("tasks") or dict.fromkeys(task for tasks in found for task in tasks))
 
 
 def has_confounders(statistics: Mapping[str, Any]) -> bool:
@@ -97,7 +121,11 @@ def _meaning(reason: str) -> str:
     if reason.startswith("gold_over_budget_loft_"):
         return "a query whose gold alone fills more than 0.6 of the budget"
     if reason.startswith("gold_over_budget_"):
-        return "a query whose gold alone passes the budget, counted once for each ratio"
+        return "a query whose gold alone passes the budget, counted once for each ratio or depth"
+    if reason.startswith("coverage_"):
+        return "questions of which so many of so many articles are there"
+    if reason.startswith("given_over_budget_"):
+        return "a query whose given paragraphs alone pass the budget"
     return _REASONS.get(reason, "")
 
 
@@ -120,7 +148,7 @@ def flags(statistics: Mapping[str, Any]) -> list[Record]:
         for group in splits.values():
             rows[config] += group["rows"]
             for flag, n in group["flags"].items():
-                found.setdefault(flag, Counter())[config] += n
+                found.setdefault(re.sub("^depth_[0-9]+$", "depth_N", flag), Counter())[config] += n
     table = []
     for flag, counts in sorted(found.items()):
         shares = {config: counts[config] / n for config, n in rows.items()}
@@ -194,16 +222,16 @@ def absent_retrievers(manifest: Mapping[str, Any]) -> list[str]:
 
 def limits(manifest: Mapping[str, Any], statistics: Mapping[str, Any]) -> Iterator[str]:
     """What a user of the dataset must know and its numbers show, one sentence or two each, in Markdown."""
-    if has_confounders(statistics) and (absent := absent_retrievers(manifest)):
+    recipe = manifest["recipe"]
+    if "kind" not in recipe and has_confounders(statistics) and (absent := absent_retrievers(manifest)):
         named = joined([f"`{name}`" for name in manifest["retrievers"]])
         yield (
             f"Of the paper's five retrievers (BM25, DPR, Contriever, DrQA, BLINK), {joined(absent)} "
             f"{'was' if len(absent) == 1 else 'were'} not used. The confounders come from {named}, so they are not "
             "those of the paper's own dataset."
         )
-    unfiltered = [
-        task for task in manifest["recipe"]["tasks"] if _share(statistics, task, "answer_filter_not_applicable") == 1
-    ]
+    tasks = tasks_of(manifest, statistics)
+    unfiltered = [task for task in tasks if _share(statistics, task, "answer_filter_not_applicable") == 1]
     if unfiltered:
         named = joined([f"`{task}`" for task in unfiltered])
         yield (
@@ -233,7 +261,7 @@ def _short_splits(manifest: Mapping[str, Any], statistics: Mapping[str, Any]) ->
     """Configs by (split, rows, rows that the recipe asks for) where they have fewer."""
     recipe = manifest["recipe"]
     asked: Counter[str] = Counter()
-    for task in recipe["tasks"].values():
+    for task in recipe.get("tasks", {}).values():
         for split, take in task["take"].items():
             asked[split] += min(take["n"], recipe["limit"] or take["n"])
     short: dict[tuple[str, int, int], list[str]] = {}

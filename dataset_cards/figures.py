@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from builders.config import Recipe
+from builders.config import AnyRecipe
 from builders.figure import COLOURS, ROLES
 from dataset_cards.names import Parts, in_order, parts_of
 
@@ -18,8 +18,8 @@ INK, PALE, LINE = "#33475b", "#a9bccd", "#c8443c"
 Record = dict[str, Any]
 
 
-def write_figures(statistics: Mapping[str, Any], recipe: Recipe, folder: Path) -> None:
-    """Writes composition.png, tokens.png, gold_position.png and, where there are confounders, retrievers.png."""
+def write_figures(statistics: Mapping[str, Any], recipe: AnyRecipe, folder: Path) -> None:
+    """Writes composition.png, tokens.png, gold_position.png and, where retrievers found passages, retrievers.png."""
     shown = shown_splits(statistics)
     figures = {
         "composition": composition(shown),
@@ -41,13 +41,13 @@ def shown_splits(statistics: Mapping[str, Any]) -> dict[str, Record]:
 
 
 def richest(shown: Mapping[str, Record]) -> str | None:
-    """The config with the most confounders, the first of several; None where no config has one."""
-    config = max(shown, key=lambda name: shown[name]["confounders"])
-    return config if shown[config]["confounders"] else None
+    """The config with the most passages that retrievers found, the first of several; None where no config has one."""
+    found = {name: group["confounders"] for name, group in shown.items() if group["retrievers"]}
+    return max(found, key=lambda name: found[name]) if found else None
 
 
 def composition(shown: Mapping[str, Record]) -> "Figure":
-    """Mean passages by role at every confounding ratio, one panel for each length and one for LOFT-style configs."""
+    """Mean passages by role at every confounding ratio, a panel for each length and one for configs without ratios."""
     figure = _figure(2.3 * _rows(shown) + 0.5)
     for axis, bars in _panels(figure, shown, "passages per context"):
         bottom = [0.0] * len(bars)
@@ -60,13 +60,15 @@ def composition(shown: Mapping[str, Record]) -> "Figure":
     return figure
 
 
-def tokens(shown: Mapping[str, Record], recipe: Recipe) -> "Figure":
+def tokens(shown: Mapping[str, Record], recipe: AnyRecipe) -> "Figure":
     """Prompt tokens of each config, in per cent of its budget: from the 5th to the 95th percentile, and the median."""
+    shown = {config: group for config, group in shown.items() if budget_of(config, recipe)}
     figure = _figure(0.24 * len(shown) + 1.0)
     axis = figure.subplots()
     lowest = 100.0
     for row, (config, group) in enumerate(shown.items()):
-        percent = {name: 100 * group["tokens"][name] / budget_of(config, recipe) for name in ("p5", "median", "p95")}
+        budget = budget_of(config, recipe) or 1
+        percent = {name: 100 * group["tokens"][name] / budget for name in ("p5", "median", "p95")}
         lowest = min(lowest, percent["p5"])
         axis.barh(row, percent["p95"] - percent["p5"], left=percent["p5"], height=0.6, color=PALE)
         axis.plot([percent["median"]] * 2, [row - 0.3, row + 0.3], color=INK, linewidth=2)
@@ -125,13 +127,14 @@ def _matrix(axis: "Axes", names: list[str], overlap: list[Record]) -> None:
     axis.tick_params(labelsize=9, length=0)
 
 
-def budget_of(config: str, recipe: Recipe) -> int:
-    """The token budget of a config's prompts."""
-    return recipe.budget(parts_of(config).length)
+def budget_of(config: str, recipe: AnyRecipe) -> int | None:
+    """The token budget of a config's prompts; None where whatever a source gives makes its context."""
+    length = parts_of(config).length
+    return None if length == "full" else recipe.budget(length)
 
 
 def _panels(figure: "Figure", shown: Mapping[str, Record], label: str) -> Iterator[tuple["Axes", dict[str, Record]]]:
-    """An axis for each length with that length's configs by a short name; LOFT-style ones share the last."""
+    """An axis for each length with that length's configs by a short name; those without ratios share the last."""
     lengths = _lengths(shown)
     columns = _columns(shown)
     axes = list(figure.subplots(_rows(shown), columns, squeeze=False).flat)
@@ -163,7 +166,9 @@ def _lengths(shown: Mapping[str, Record]) -> dict[str, dict[str, Record]]:
 
 
 def _panel(parts: Parts) -> str:
-    return "LOFT-style" if parts.ratio is None else parts.length
+    if parts.ratio is not None:
+        return parts.length
+    return "LOFT-style" if parts.family == "loft" else parts.family
 
 
 def _figure(height: float) -> "Figure":

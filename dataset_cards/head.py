@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from builders.card import licences_of
 from builders.prompts import prompt_kind
+from dataset_cards.facts import tasks_of
 from dataset_cards.licences import hub_licence
 
 if TYPE_CHECKING:
@@ -28,20 +30,25 @@ def head(manifest: Mapping[str, Any], statistics: Mapping[str, Any], schema: "pa
 
     No config is marked as the default: length and ratio are what is measured, so a reader is to name them.
     """
-    kinds = sorted({prompt_kind(task) for task in manifest["recipe"]["tasks"]})
+    kinds = sorted({prompt_kind(task) for task in tasks_of(manifest, statistics)})
     fields: Record = {
         "pretty_name": f"{manifest['name']} {manifest['version']}",
         "version": manifest["version"],
         "language": [manifest["language"]],
-        **hub_licence(place.get("licence") for place in manifest["inputs"].values()),
+        **hub_licence(licences_of(manifest)),
         "task_categories": [_TASKS[kind][0] for kind in kinds],
         "task_ids": [_TASKS[kind][1] for kind in kinds],
         "size_categories": [size_category(statistics["dataset"]["rows"])],
-        "tags": ["long-context", "retrieval", "in-context-retrieval", "reasoning", "icr2"],
+        "tags": ["long-context", "retrieval", "in-context-retrieval", "reasoning", "icr2", *_made(manifest)],
         "configs": [_config(config, splits) for config, splits in manifest["configs"].items()],
         "dataset_info": _info(manifest["configs"], statistics["configs"], schema),
     }
     return yaml.safe_dump(fields, sort_keys=False, allow_unicode=True, width=1000)
+
+
+def _made(manifest: Mapping[str, Any]) -> list[str]:
+    """Tags of a dataset that no source was read for."""
+    return [] if manifest["inputs"] else ["synthetic"]
 
 
 def size_category(rows: int) -> str:

@@ -137,8 +137,8 @@ def _split(connection: "duckdb.DuckDBPyConnection", config: str, split: str, man
         total = sum(tenths.values()) or 1
         group["gold_tenths"] = [round(tenths.get(tenth, 0) / total, 4) for tenth in range(10)]
         group |= _composition(found.get(task, []), list(manifest["retrievers"]))
-    order = [task for task in manifest["recipe"]["tasks"] if task in groups]
-    return {**groups[None], "tasks": {task: groups[task] for task in order}}
+    known = manifest["recipe"].get("tasks") or sorted(task for task in groups if task is not None)
+    return {**groups[None], "tasks": {task: groups[task] for task in known if task in groups}}
 
 
 def _summary() -> str:
@@ -233,7 +233,7 @@ def _sizes(folder: Path, files: Sequence[Record]) -> Record:
 
 def _dataset(connection: "duckdb.DuckDBPyConnection", manifest: Record) -> Record:
     passages, pages = connection.execute(_DISTINCT).fetchall()[0]
-    queries = "SELECT split, count(DISTINCT id) FROM all_configs GROUP BY split ORDER BY split"
+    queries = "SELECT split, count(DISTINCT (task, query)) FROM all_configs GROUP BY split ORDER BY split"
     files = [file for splits in manifest["configs"].values() for files in splits.values() for file in files]
     return {
         "rows": sum(file["rows"] for file in files),

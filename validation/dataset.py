@@ -9,11 +9,13 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from builders.config import Recipe, tokens_of
+from builders.config import AnyRecipe, recipe_of, tokens_of
 from builders.errors import SetupError
 
 FORMAT = "icr2-manifest/1"
-_CONFIG = re.compile(r"(?P<length>[0-9]+[km]?)_p(?P<ratio>[0-9]+)|loft_(?P<shared>[0-9]+[km]?)")
+_LENGTH = "[0-9]+[km]?"
+_CONFIG = re.compile(f"(?P<length>{_LENGTH})_p(?P<ratio>[0-9]+)|(?P<family>[a-z]+)_(?P<size>{_LENGTH}|full)")
+_NESTED = ("", "controlled", "given", "frames")  # families whose shorter contexts are parts of the longer ones
 
 
 class File(NamedTuple):
@@ -28,12 +30,18 @@ class File(NamedTuple):
 
 
 class Promise(NamedTuple):
-    """What a config's name and recipe say of its rows; `ratio` is None where contexts are shared (LOFT-style)."""
+    """What a config's name and recipe say of its rows.
 
+    `family` is empty for ICR² configs, `loft` for LOFT-style ones, whose contexts are shared, else the recipe's kind.
+    A config named `full` has no length of its own.
+    """
+
+    family: str
     length: str
-    ratio: int | None
-    budget: int  # tokens of a rendered prompt, at most
-    enough: float  # share of the budget below which a row must be flagged
+    ratio: int | None  # of ICR² configs
+    budget: int | None  # tokens of a rendered prompt, at most
+    enough: float | None  # share of the budget below which a row must be flagged
+    nested: bool
 
 
 class Dataset(NamedTuple):
@@ -42,7 +50,7 @@ class Dataset(NamedTuple):
     folder: Path
     manifest: dict[str, Any]
     manifest_sha256: str
-    recipe: Recipe
+    recipe: AnyRecipe
     configs: list[str]
     files: list[File]
     promises: dict[str, Promise]
@@ -62,7 +70,7 @@ def read_dataset(folder: Path, configs: Sequence[str] = ()) -> Dataset:
         content = path.read_bytes()
         manifest = json.loads(content)
         files = [_file(config, split, entry) for config, split, entry in _entries(manifest)]
-        recipe = Recipe.model_validate(manifest["recipe"])
+        recipe = recipe_of(manifest["recipe"])
     except (ValueError, KeyError, TypeError, AttributeError, ValidationError) as error:
         reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
         raise SetupError(f"{path} is no manifest of the format {FORMAT} ({reason}); build the dataset again") from None
@@ -100,10 +108,15 @@ def _file(config: str, split: str, entry: dict[str, Any]) -> File:
     return File(config, split, str(path), int(entry["rows"]), int(entry["bytes"]), str(entry["sha256"]))
 
 
-def _promise(recipe: Recipe, config: str) -> Promise | None:
+def _promise(recipe: AnyRecipe, config: str) -> Promise | None:
     match = _CONFIG.fullmatch(config)
     if not match:
         return None
-    length = match["length"] or match["shared"]
+    family, length = match["family"] or "", match["length"] or match["size"]
+    if family not in ("", "loft") and config not in recipe.configs:
+        return None
+    if length == "full":
+        return Promise(family, length, None, None, None, family in _NESTED)
     ratio = int(match["ratio"]) if match["ratio"] else None
-    return Promise(length, ratio, recipe.budget(length), 0.75 if tokens_of(length) < 2048 else 0.9)
+    enough = 0.75 if tokens_of(length) < 2048 else 0.9
+    return Promise(family, length, ratio, recipe.budget(length), enough, family in _NESTED)

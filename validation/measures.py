@@ -31,7 +31,9 @@ Progress = Callable[[str], None]
 
 _TABLES = """
 CREATE TABLE files (file INTEGER, config VARCHAR, split VARCHAR, path VARCHAR);
-CREATE TABLE promises (config VARCHAR, length VARCHAR, ratio INTEGER, budget INTEGER, enough DOUBLE, rank INTEGER);
+CREATE TABLE promises (
+    config VARCHAR, family VARCHAR, length VARCHAR, ratio INTEGER, budget INTEGER, enough DOUBLE, nested BOOLEAN,
+    rank INTEGER);
 CREATE TABLE raw (
     "row" BIGINT, file INTEGER, id VARCHAR, context_id VARCHAR, task VARCHAR, query VARCHAR, answers VARCHAR[],
     n_passages INTEGER, gold INTEGER[], n_tokens INTEGER, confounding_ratio DOUBLE, hops INTEGER,
@@ -110,7 +112,7 @@ def _fill(measures: Measures, progress: Progress) -> None:
     connection, dataset = measures.connection, measures.dataset
     connection.execute(_TABLES)
     for rank, (config, promise) in enumerate(dataset.promises.items()):
-        connection.execute("INSERT INTO promises VALUES (?, ?, ?, ?, ?, ?)", [config, *promise, rank])
+        connection.execute("INSERT INTO promises VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [config, *promise, rank])
     start = 0
     for number, file in enumerate(file for file in dataset.files if file.path not in measures.unreadable):
         progress(f"reading {file.path}")
@@ -187,7 +189,8 @@ _DERIVED = [
     f"""CREATE TABLE instances AS
     SELECT "row", f.config, f.split, r.id, r.context_id, r.task, q.question, r.n_passages, r.gold, r.n_tokens,
            r.confounding_ratio, r.reasoning_types, r.flags, q.waived, length, ratio, budget, enough,
-           p.rank AS config_rank, p.length IS NOT NULL AND p.ratio IS NULL AS shared
+           p.rank AS config_rank, coalesce(p.family, '') AS family, coalesce(p.nested, false) AS nested,
+           coalesce(p.family = 'loft', false) AS shared, coalesce(p.family NOT IN ('', 'loft'), false) AS made
     FROM raw r JOIN files f USING (file) LEFT JOIN promises p USING (config)
     JOIN questions q ON q.id IS NOT DISTINCT FROM r.id AND q.task IS NOT DISTINCT FROM r.task
      AND q.query IS NOT DISTINCT FROM r.query AND q.answers IS NOT DISTINCT FROM r.answers

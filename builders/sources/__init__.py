@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from builders.schema import Page, Question
-from builders.sources import hotpotqa, intros, kilt, musique, twowiki
+from builders.sources import frames, hotpotqa, intros, kilt, musique, twowiki
 
 PAGE_READERS: dict[str, Callable[[Path, Counter[str]], Iterator[Page]]] = {
     "kilt": kilt.read_pages,
@@ -20,4 +20,11 @@ QUESTION_READERS: dict[str, Callable[[Path, str, Counter[str]], Iterator[Questio
     "hotpotqa": hotpotqa.read_questions,
     "twowiki": twowiki.read_questions,
     "musique": musique.read_questions,
+    "frames": frames.read_questions,
+}
+
+# of files that bring paragraphs with each question
+GIVEN_READERS: dict[str, Callable[[Path, str, Counter[str]], Iterator[tuple[Question, list[Page]]]]] = {
+    "hotpotqa": hotpotqa.read_given,
+    "twowiki": twowiki.read_given,
 }

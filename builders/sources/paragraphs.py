@@ -54,19 +54,33 @@ def read_context_questions(path: Path, task: str, counts: Counter[str], joint: s
     A fact that names no sentence is counted under `span_missing_page` or `span_bad_pid`; a question that loses all
     facts of a page has lost a hop, and is left out under `no_gold`.
     """
+    return (question for question, _ in _questions(path, task, counts, joint))
+
+
+def read_given_questions(
+    path: Path, task: str, counts: Counter[str], joint: str
+) -> Iterator[tuple[Question, list[Page]]]:
+    """The same questions, each with the paragraphs that the file gives with it; empty and repeated ones are counted."""
+    for question, context in _questions(path, task, counts, joint):
+        yield question, list(distinct_pages(((title, joint.join(parts)) for title, parts in context), counts))
+
+
+def _questions(
+    path: Path, task: str, counts: Counter[str], joint: str
+) -> Iterator[tuple[Question, list[tuple[str, list[str]]]]]:
     for record in read_records(path):
         counts["read"] += 1
         query = decode_entities(record.text("question")).strip()
         answers = distinct_answers([record.text("answer")] if record.has("answer") else [])
-        facts = _facts(record)
-        spans, lost = _spans(facts, dict(_context(record)), joint, counts)
+        facts, context = _facts(record), _context(record)
+        spans, lost = _spans(facts, dict(context), joint, counts)
         if reason := left_out(query, answers, [] if lost else spans):
             counts[reason] += 1
             continue
         types = [record.text("type")] if record.has("type") else []
         hops = len({title for title, _ in facts})
         name = f"{task}-{record.identifier('_id')}"
-        yield Question(name, task, query, answers, answer_kind(answers[0]), spans, hops, types)
+        yield Question(name, task, query, answers, answer_kind(answers[0]), spans, hops, types), context
 
 
 def _spans(

@@ -1,10 +1,8 @@
 """The pool of each question, and both of its streams after the filter, with what was dropped and why."""
 
 from collections import Counter
-from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
-from random import Random
 
 import pyarrow as pa
 
@@ -13,7 +11,7 @@ from builders.engine import Tick
 from builders.filters import AnswerFilter, Text, drop_reasons
 from builders.pool import Pooled, round_robin
 from builders.schema import CANDIDATES, POOL
-from builders.seeds import rng_for
+from builders.seeds import rng_for, shuffled
 from builders.stages.retrieval import read_run
 from builders.work import Build, Counts, read_table, write_table
 
@@ -105,7 +103,7 @@ def random_rows(seed: str, name: str, corpus: Corpus, excluded: set[int], words:
     A text written without spaces counts a word for every ten characters.
     """
     drawn: list[int] = []
-    for row in _shuffled(rng_for(seed, name, "random"), len(corpus)):
+    for row in shuffled(rng_for(seed, name, "random"), len(corpus)):
         if words <= 0:
             break
         if row not in excluded:
@@ -113,13 +111,3 @@ def random_rows(seed: str, name: str, corpus: Corpus, excluded: set[int], words:
             words -= max(len(text.split()), len(text) // 10)
             drawn.append(row)
     return drawn
-
-
-def _shuffled(rng: Random, n: int) -> Iterator[int]:
-    """All of range(n) in a random order, without a list of it."""
-    seen: set[int] = set()
-    while len(seen) < n:
-        row = rng.randrange(n)
-        if row not in seen:
-            seen.add(row)
-            yield row

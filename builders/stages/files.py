@@ -30,14 +30,7 @@ def make_write(build: Build, shard: str, out: Path, tick: Tick) -> Counts:
     split, number = name.split("-")[:2]
     groups = _groups(build, _shards_by_split(build)[split])
     rows = 0
-    with pq.ParquetWriter(
-        out,
-        INSTANCES,
-        compression="zstd",
-        use_content_defined_chunking=True,
-        write_page_index=True,
-        store_schema=True,
-    ) as writer:
+    with instance_writer(out) as writer:
         for table in _tables(build, config, groups[int(number)]):
             rows += table.num_rows
             writer.write_table(table, row_group_size=table.num_rows)
@@ -46,6 +39,18 @@ def make_write(build: Build, shard: str, out: Path, tick: Tick) -> Counts:
             f"no instance of {config}, {split} fits: gold alone is longer; take {config} out of the recipe"
         )
     return {"rows": rows}
+
+
+def instance_writer(out: Path) -> pq.ParquetWriter:
+    """A writer of one Parquet file of the dataset."""
+    return pq.ParquetWriter(
+        out,
+        INSTANCES,
+        compression="zstd",
+        use_content_defined_chunking=True,
+        write_page_index=True,
+        store_schema=True,
+    )
 
 
 def _shards_by_split(build: Build) -> dict[str, list[str]]:

@@ -10,6 +10,7 @@ def manifest(version: str = "1.0.0") -> dict:
         "name": "tiny",
         "version": version,
         "language": "en",
+        "recipe": {},
         "inputs": {"knowledge": {"licence": "cc-by-sa-4.0"}, "tasks.nq.dev": {}},
         "configs": {"nq": files, "nq_hard": hard},
     }

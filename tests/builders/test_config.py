@@ -32,7 +32,7 @@ def test_a_length_that_is_none(length: str) -> None:
         tokens_of(length)
 
 
-@pytest.mark.parametrize("name", ["demo", "kilt", "kilt_mini"])
+@pytest.mark.parametrize("name", sorted(path.stem for path in RECIPES.glob("*.yaml")))
 def test_bundled_recipes_are_valid(name: str) -> None:
     loaded, base = load_recipe(name, [])
     assert base == RECIPES
@@ -96,7 +96,7 @@ def test_settings_are_laid_over() -> None:
 
 
 def test_a_recipe_that_is_not_there() -> None:
-    with pytest.raises(SetupError, match="demo, kilt, kilt_mini"):
+    with pytest.raises(SetupError, match=r"demo, .*kilt, kilt_mini"):
         load_recipe("dmeo", [])
 
 

@@ -151,6 +151,17 @@ def test_quotes(corpus: Corpus):
     assert kept == question(Span("3", 1, 0, 1, 13), Span("2", 1, 3, 1, 8)) and counted == []
 
 
+def test_a_quote_without_words_is_its_whole_page(corpus: Corpus):
+    """case 60: FRAMES names pages alone; one that is gone is counted, and a question that needs all is left out."""
+    titles = page_numbers_by_title(corpus, {"One", "Gone"})
+    one, gone = Quote("One", ""), Quote("Gone", "")
+    kept, counted = resolve(question(quotes=(one,)), corpus, titles, needs_all=True)
+    assert kept == question(Span("1", 1, 0, 4, 9)) and counted == []
+    assert gold_rows(kept, corpus, "all") == ([0, 1, 2, 3], [])
+    left_out = resolve(question(quotes=(one, gone)), corpus, titles, needs_all=True)
+    assert left_out == (None, ["span_missing_page", "missing_page"])
+
+
 @pytest.mark.parametrize("title, what", [("Two", "nothing like it on page 'Two'"), ("Gone", "no page 'Gone'")])
 def test_quote_that_is_not_there(corpus: Corpus, title: str, what: str):
     """case 56"""

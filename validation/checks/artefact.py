@@ -3,6 +3,7 @@
 import numpy as np
 
 from validation.checks.base import Check
+from validation.checks.flags import stated_depths
 from validation.measures import Measures
 
 MOST = 0.65  # area under the ROC curve that a probe may reach on what the mix controls
@@ -34,13 +35,15 @@ CONTROLLED = ("position", "marker")
 def _find(m: Measures) -> str:
     reached: dict[str, float] = {}
     found = []
-    for config, split in m.sql(
-        f"SELECT config, split FROM instances GROUP BY ALL HAVING count(DISTINCT id) >= {LEAST} ORDER BY ALL"
-    ):
+    for config, split, states_depths in m.sql(f"""
+        SELECT config, split, count(*) FILTER ("row" IN (SELECT "row" FROM {stated_depths(m)})) > 0
+        FROM instances GROUP BY ALL HAVING count(DISTINCT id) >= {LEAST} ORDER BY ALL"""):
         seen = _seen(m, config, split)
         for name in ("position", *_FEATURES):
             auc = _auc(seen[name], seen["is_gold"], seen["instance"])
             reached[name] = max(reached.get(name, 0.0), round(auc, 3))
+            if name == "position" and states_depths:
+                continue  # there the row says where gold stands; gold_position looks at how often
             if name in CONTROLLED and auc > MOST:
                 found.append((config, split, None, None, f"{name} tells gold from the rest: AUC {auc:.2f}"))
     m.figures["artefact"] = {f"greatest AUC of {name}": auc for name, auc in reached.items()}

@@ -18,7 +18,7 @@ def longer(m: Measures) -> str:
         "longer",
         """SELECT * FROM (
             SELECT "row", lead("row") OVER next AS longer, lead(config) OVER next AS longer_config FROM instances
-            WHERE ratio IS NOT NULL WINDOW next AS (PARTITION BY id, split, ratio ORDER BY budget))
+            WHERE nested WINDOW next AS (PARTITION BY id, split, family, ratio ORDER BY budget NULLS FIRST))
         WHERE longer IS NOT NULL""",
     )
 

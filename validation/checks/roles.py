@@ -11,6 +11,9 @@ def _find(m: Measures) -> str:
             SELECT "row", pid, CASE
                 WHEN coalesce(role, '') NOT IN ('gold', 'confounder', 'random')
                     THEN 'has the role ' || coalesce(role, 'null')
+                WHEN made AND (coalesce(len(retrievers), 0) > 0 OR rank IS NOT NULL)
+                    THEN 'has a retriever, and its dataset was made without one'
+                WHEN made THEN NULL
                 WHEN role = 'confounder' AND (coalesce(len(retrievers), 0) = 0 OR rank IS NULL OR score IS NULL)
                     THEN 'is a confounder without retriever, rank or score'
                 WHEN role = 'confounder' AND rank < 1 THEN 'has rank ' || rank
@@ -18,14 +21,14 @@ def _find(m: Measures) -> str:
                     THEN 'was found by ' || retrievers::VARCHAR || ', which the manifest does not name'
                 WHEN role != 'confounder' AND (coalesce(len(retrievers), 0) > 0 OR rank IS NOT NULL)
                     THEN 'has the role ' || role || ' and a retriever'
-            END AS detail FROM placements)
+            END AS detail FROM placements JOIN instances USING ("row"))
         WHERE detail IS NOT NULL
     """
 
 
 CHECK = Check(
     name="roles",
-    says="confounders name the retrievers that found them and their rank; gold and random passages have none",
+    says="confounders that retrievers found name them and their rank; all other passages have neither",
     why="shares of retrievers and confounding ratios are counted from these fields",
     severity="error",
     unit="instance",

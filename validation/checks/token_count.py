@@ -1,9 +1,9 @@
-"""Token counts are those of the rendered prompt."""
+"""Token counts are those of the rendered prompt, or in a dataset of needles of the haystack's text."""
 
 import pyarrow as pa
 
 from builders.errors import SetupError
-from builders.prompts import block, frame, render
+from builders.prompts import BLANK_LINE, block, frame, haystack, render
 from builders.tokens import TokenCounter, token_counter
 from validation.checks.base import Check
 from validation.measures import Measures
@@ -38,17 +38,25 @@ def _count_parts(m: Measures, counter: TokenCounter) -> None:
     m.connection.execute("CREATE OR REPLACE TABLE block_tokens (text INTEGER, tokens INTEGER)")
     for batch in reader:
         text, titles, bodies = (column.to_pylist() for column in batch.columns)
-        blocks = [block(1, title, body) for title, body in zip(titles, bodies, strict=True)]
+        if _are_haystacks(m):
+            blocks = [BLANK_LINE + body for body in bodies]
+        else:
+            blocks = [block(1, title, body) for title, body in zip(titles, bodies, strict=True)]
         counted = pa.table({"text": text, "tokens": counter.count_all(blocks)})
         m.connection.register("counted", counted)
         m.connection.execute("INSERT INTO block_tokens SELECT * FROM counted")
     questions = m.sql("SELECT question, task, query FROM questions WHERE query IS NOT NULL AND task IS NOT NULL")
-    frames = counter.count_all([frame(task, query) for _, task, query in questions])
+    frames = counter.count_all(["" if _are_haystacks(m) else frame(task, query) for _, task, query in questions])
     m.keep("frame_tokens", pa.table({"question": [q for q, _, _ in questions], "tokens": pa.array(frames, pa.int64())}))
     most = m.sql("SELECT coalesce(max(n_passages), 0) FROM instances")[0][0]
     one, *numbers = counter.count_all([str(number) for number in range(1, most + 2)])
-    more = [0, *(n - one for n in numbers)]  # than the block numbered 1 has
+    more = [0, *(0 if _are_haystacks(m) else n - one for n in numbers)]  # than the block numbered 1 has
     m.keep("number_tokens", pa.table({"position": list(range(len(more))), "tokens": pa.array(more, pa.int64())}))
+
+
+def _are_haystacks(m: Measures) -> bool:
+    """Whether the rows are haystacks, which are given to embedding models without a prompt."""
+    return {promise.family for promise in m.dataset.promises.values()} == {"needles"}
 
 
 def _counted_in_full(m: Measures, counter: TokenCounter) -> list[tuple[int, str]]:
@@ -60,15 +68,16 @@ def _counted_in_full(m: Measures, counter: TokenCounter) -> list[tuple[int, str]
               QUALIFY row_number() OVER (PARTITION BY config, split ORDER BY hash(id), "row") <= {EXACT})
         JOIN questions q USING (question) JOIN placements USING ("row") JOIN texts USING (text)
         WHERE query IS NOT NULL GROUP BY "row" ORDER BY "row" """):
-        counted = counter.count(render(task, query, list(zip(titles, bodies, strict=True))).text)
+        prompt = render(task, query, list(zip(titles, bodies, strict=True))).text
+        counted = counter.count(haystack(bodies) if _are_haystacks(m) else prompt)
         if counted != n_tokens:
-            found.append((row, f"says {n_tokens} tokens, its prompt has {counted}"))
+            found.append((row, f"says {n_tokens} tokens, its text has {counted}"))
     return found
 
 
 CHECK = Check(
     name="token_count",
-    says="n_tokens is the number of tokens of the rendered prompt: summed for every row, counted in full for a sample",
+    says="n_tokens is what the rendered prompt has (of needles, the text): summed for every row, in full for a sample",
     why="lengths of contexts are not what the config says",
     severity="error",
     unit="instance",

@@ -35,7 +35,7 @@ def register(app: typer.Typer) -> None:
 def needles(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A dataset, as `icr2 build needles` makes it.")],
     encoder: Annotated[
-        str, typer.Option(help="A sentence-transformers model: bundled:minilm, a folder, or a Hub id[@revision].")
+        str, typer.Option(help="A sentence-transformers model: bundled:minilm, a folder, or a Hub id (id@revision).")
     ] = ENCODER,
     config: Annotated[
         list[str] | None, typer.Option(help="Such as needles_1k; may be given again. Default: all.")

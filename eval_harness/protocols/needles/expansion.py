@@ -12,8 +12,11 @@ TERMS = (100, 150, 250)  # as many as the post tried
 _TOKENS_PER_TERM = 6  # of a model's output
 _MOST_WORDS = 6  # of a term; longer ones are sentences
 _ASK = (
-    "List {n} different words or short phrases that could stand in a text which answers the question below: synonyms, "
-    "related names, places, objects and activities. Separate them by commas. Write the list and nothing else.\n"
+    "List {n} different words or short phrases that could stand in a text which answers the last question: synonyms, "
+    "related names, places, objects and activities. Separate them by commas. Do not answer the question; write the "
+    "list and nothing else.\n\n"
+    "Question: Which character paints?\nList: painter, artist, brush, canvas, easel, oil paint, watercolour, gallery, "
+    "...\n\n"
     "Question: {question}\nList:"
 )
 _BETWEEN = re.compile(r"[,;\n]")
@@ -64,7 +67,7 @@ def written_terms(
 ) -> dict[str, list[str]]:
     """The terms that a model writes for each question, at most n; added to the file `kept`, which is gone on with.
 
-    A question for which the model wrote none keeps an empty list, and is asked as it is.
+    A question for which the model wrote none keeps an empty list, and is asked as it is; SetupError where all are so.
     """
     found = _kept(kept)
     for question in questions:
@@ -76,6 +79,8 @@ def written_terms(
                 line = {"question": question, "terms": found[question]}
                 file.write(json.dumps(line, ensure_ascii=False) + "\n")
         advance()
+    if not any(found[question] for question in questions):
+        raise SetupError(f"{model.name} wrote a list of terms for no question; name a larger model, or a file of terms")
     return {question: found[question] for question in questions}
 
 

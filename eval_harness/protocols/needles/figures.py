@@ -75,7 +75,7 @@ def _over_expansion(found: Analysis, limit: int | None) -> "Figure":
 
 
 def _over_depth(found: Analysis) -> "Figure":
-    figure, axes = _figure(1, len(NEEDLES))
+    figure, axes = _figure(1, len(NEEDLES), sharey=True)
     for axis, needle in zip(axes[0], NEEDLES, strict=True):
         curves = []
         for at, config in enumerate(found.configs):
@@ -98,12 +98,12 @@ def _points(found: Analysis, terms: int, needle: Needle, measure: str) -> list[t
     return [(length_of(config), *one[:3]) for config, one in intervals.items() if isinstance(one, tuple)]
 
 
-def _figure(rows: int, columns: int) -> tuple["Figure", Any]:
+def _figure(rows: int, columns: int, sharey: bool = False) -> tuple["Figure", Any]:
     """A figure, and its axes by row and column."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(2.9 * columns + 0.6, 2.4 * rows + 0.7), layout="constrained")
-    return figure, figure.subplots(rows, columns, squeeze=False)
+    return figure, figure.subplots(rows, columns, squeeze=False, sharey=sharey)
 
 
 def _draw(axis: "Axes", curves: Sequence[Curve], title: str, bands: bool = True) -> None:

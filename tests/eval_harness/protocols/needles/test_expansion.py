@@ -78,6 +78,12 @@ def test_a_model_writes_terms_once_for_each_question(tmp_path: Path) -> None:
     assert kept.read_text().splitlines() == lines
 
 
+def test_a_model_that_writes_no_list_is_named(tmp_path: Path) -> None:
+    talking = FakeModel(lambda prompt: "The character who has been to Lisbon is the one.", name="small")
+    with pytest.raises(SetupError, match="small wrote a list of terms for no question"):
+        written_terms(["Who?", "When?"], talking, 2, tmp_path / "terms.jsonl", lambda: None)
+
+
 def test_a_model_has_room_for_its_terms(tmp_path: Path) -> None:
     limits: list[int] = []
 

@@ -1,0 +1,77 @@
+"""A made dataset: rows that a kind generates or puts together itself, without the pipeline's stages."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import Field, model_validator
+
+from builders.config import AnyRecipe, Length, Name, Source, Split
+from builders.mix import Item
+from builders.schema import Question
+
+
+class MadeRecipe(AnyRecipe):
+    """What the recipe of every kind has; a kind adds settings of its own."""
+
+    kind: Name
+    lengths: list[Length] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _room(self) -> "MadeRecipe":
+        for length in self.lengths:
+            if self.budget(length) < 1:
+                raise ValueError(f"length {length} leaves no token after the reserve; make reserve smaller")
+        return self
+
+    def config(self, length: str) -> str:
+        """The name of the config of a length."""
+        return f"{self.kind}_{length}"
+
+    @property
+    def configs(self) -> list[str]:
+        """One config for each length."""
+        return [self.config(length) for length in self.lengths]
+
+
+class Made(NamedTuple):
+    """A row of a made dataset, its fields those of `builders.schema.INSTANCES`."""
+
+    config: str
+    split: Split
+    row: dict[str, Any]
+
+
+class Kind(NamedTuple):
+    """A kind of made dataset.
+
+    `inputs(recipe, base)` gives the sources of a recipe by their place in it; their paths are relative to `base`.
+    `make(recipe, paths, counts)` is given the same as local, checked files, and yields the rows of each config and
+    split in their order; it depends on its arguments alone. What it leaves out it counts by reason.
+    """
+
+    recipe: type[MadeRecipe]
+    make: Callable[[Any, Mapping[str, Path], Counter[str]], Iterator[Made]]
+    inputs: Callable[[Any, Path], dict[str, Source]]
+    says: str  # a sentence or two for the card: what the contexts are
+
+
+def row_of(
+    question: Question, items: Sequence[Item], n_tokens: int, ratio: float = 0.0, flags: Sequence[str] = ()
+) -> dict[str, Any]:
+    """A row: a question over the passages of its finished context, which no other question shares."""
+    passages = [
+        {name: getattr(item, name) for name in ("pid", "title", "text", "role", "rank", "score")}
+        | {"retrievers": list(item.retrievers)}
+        for item in items
+    ]
+    return {
+        **{name: getattr(question, name) for name in ("id", "task", "query", "answers", "hops", "reasoning_types")},
+        "context_id": question.id,
+        "passages": passages,
+        "gold": [at for at, item in enumerate(items) if item.role == "gold"],
+        "n_tokens": n_tokens,
+        "confounding_ratio": ratio,
+        "flags": list(flags),
+    }

@@ -1,0 +1,218 @@
+"""Needles in haystacks for embedding models, where question and needle need not share a word (NoLiMa's idea).
+
+A haystack is its passages joined by blank lines: fragments of unrelated pages, and one needle among them. All needles
+of a group stand in the same fragments at every depth, and those of a shorter haystack begin the longer ones, so that
+differences between word orders, kinds of needle, depths and lengths are paired. Lengths, budgets and `n_tokens` are of
+that text alone, since an embedding model is given no prompt.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+
+from builders.config import Source, length_from, tokens_of
+from builders.filters import AnswerFilter, Text, drop_reasons
+from builders.mix import Item, finish
+from builders.prompts import BLANK_LINE, haystack
+from builders.schema import Question
+from builders.seeds import order_key
+from builders.synthetic.base import Kind, Made, MadeRecipe, row_of
+from builders.synthetic.fragments import LEAST, Fragment, read_pool, source_files
+from builders.synthetic.needle_groups import Group, read_groups
+from builders.synthetic.overlap import content_words
+from builders.tokens import TokenCounter, token_counter
+
+GROUPS = Path(__file__).with_name("needles.yaml")
+ENOUGH = 0.9  # share of its length that a haystack fills, or it is left out
+_FULL, _GAP = 2, 2 * LEAST  # tokens that may be left over, and from which a fragment is easily found for them
+_SPARE = 8192  # tokens beyond the longest haystack, to choose from what fills the shortest ones best
+
+Depth = Annotated[int, Field(ge=0, le=100)]
+Length = Annotated[str, BeforeValidator(str), AfterValidator(length_from(64))]
+
+
+class NeedlesRecipe(MadeRecipe):
+    """Which questions with their needles, in fragments of which texts."""
+
+    lengths: list[Length] = Field([], min_length=1)
+    reserve: int | None = Field(0, ge=0)
+    knowledge: Source  # pages by any reader, or a folder of text files (reader: texts)
+    groups: Source | None = None  # questions with their needles; without it, those that come with the builder
+    fragment: int = Field(40, ge=2 * LEAST, lt=250)  # tokens of a fragment, at most
+    depths: list[Depth] = Field([0, 11, 22, 33, 44, 56, 67, 78, 89, 100], min_length=1)  # percent of the fragments
+    controls: int = Field(4, ge=1)  # haystacks without a needle, for each group and length
+
+    @model_validator(mode="after")
+    def _distinct(self) -> "NeedlesRecipe":
+        if len(set(self.depths)) < len(self.depths):
+            raise ValueError("depths names one twice")
+        return self
+
+
+class _Row(NamedTuple):
+    id: str
+    items: list[Item]
+    flags: list[str]
+    reasoning_types: list[str]
+
+    @property
+    def haystack(self) -> str:
+        return haystack(item.text for item in self.items)
+
+
+def make(recipe: NeedlesRecipe, paths: Mapping[str, Path], counts: Counter[str]) -> Iterator[Made]:
+    """The rows of every group in turn, each with its lengths from the shortest.
+
+    A group without fragments enough for a length is left out of it, and its rows counted as `too_few_fragments`.
+    """
+    counter = token_counter(recipe.tokenizer)
+    taken: Counter[str] = Counter()
+    groups = []
+    for group in read_groups(paths["groups"]):
+        taken[group.category] += 1
+        if recipe.limit is None or taken[group.category] <= recipe.limit:
+            groups.append(group)
+    texts = {place: path for place, path in paths.items() if place != "groups"}
+    pool = read_pool(recipe.knowledge.reader, texts, recipe.fragment, counter, counts)
+    haystacks = _Haystacks(recipe, counter, counts)
+    for group in groups:
+        yield from haystacks.rows(group, pool.without(barred_words(group)))
+
+
+def barred_words(group: Group) -> frozenset[str]:
+    """The content words of a group's question and needles: no page that has one of them goes into its haystacks."""
+    return content_words(" ".join([group.wording.question, *(text for *_, text in group.needles)]))
+
+
+class _Haystacks:
+    """Fills haystacks and makes rows of them."""
+
+    def __init__(self, recipe: NeedlesRecipe, counter: TokenCounter, counts: Counter[str]) -> None:
+        self._recipe, self._counter, self._counts = recipe, counter, counts
+        self._lengths = sorted(recipe.lengths, key=tokens_of)
+        self._joint = counter.count(f"A.{BLANK_LINE}B.") - counter.count("A.") - counter.count("B.")
+        self._answers = AnswerFilter()
+
+    def rows(self, group: Group, free: Sequence[Fragment]) -> Iterator[Made]:
+        """All rows of a group, from the fragments that it may have."""
+        sizes = [tokens + self._joint for tokens in self._counter.count_all([text for *_, text in group.needles])]
+        budgets = [self._recipe.budget(length) for length in self._lengths]
+        own, *others = self._streams(group, free)
+        filled = self._filled(own, [budget - max(sizes) for budget in budgets])
+        mean = sum(sizes) // len(sizes)
+        room = [sum(one.tokens + self._joint for one in found) - self._joint + mean for found in filled]
+        controls = [self._filled(stream, room) for stream in others]
+        for at, (length, budget) in enumerate(zip(self._lengths, budgets, strict=True)):
+            found = self._fitting(group, filled[at], [stream[at] for stream in controls], budget)
+            if found is None:
+                self._counts["too_few_fragments"] += (
+                    len(group.needles) * len(self._recipe.depths) + self._recipe.controls
+                )
+                continue
+            for row, n_tokens in found:
+                flags = row.flags + finish(row.items, n_tokens, budget, length, ran_out=False).flags
+                made = row_of(_question(group, row), row.items, n_tokens, flags=flags)
+                yield Made(self._recipe.config(length), "test", made)
+
+    def _streams(self, group: Group, free: Sequence[Fragment]) -> list[list[Fragment]]:
+        """The fragments in an order of the group's own, dealt to its haystack and its controls, near duplicates out."""
+        ordered = sorted(free, key=lambda one: order_key(self._recipe.seed, group.id, one.pid))
+        n = 1 + self._recipe.controls
+        return [self._distinct(group, ordered[first::n]) for first in range(n)]
+
+    def _distinct(self, group: Group, stream: Sequence[Fragment]) -> list[Fragment]:
+        enough = tokens_of(self._lengths[-1]) + _SPARE
+        before = accumulate((one.tokens for one in stream), initial=0)
+        kept = [one for one, tokens in zip(stream, before, strict=False) if tokens < enough]
+        candidates = [Text(row, "", one.text) for row, one in enumerate(kept)]
+        reasons = drop_reasons(candidates, [], (), [group.wording.name], self._answers)
+        return [one for one, reason in zip(kept, reasons, strict=True) if reason is None]
+
+    def _filled(self, stream: Sequence[Fragment], room: Sequence[int]) -> list[list[Fragment]]:
+        """For each number of tokens, the shortest first, the fragments that fill it; each begins with those before."""
+        found = []
+        taken: list[Fragment] = []
+        used, waiting = 0, list(stream)
+        for most in room:
+            for gap in (_GAP, 0):  # at first none is taken that leaves a gap which no other could fill
+                passed = []
+                for fragment in waiting:
+                    tokens = fragment.tokens + (self._joint if taken else 0)
+                    if _FULL < most - used - tokens < gap or used + tokens > most:
+                        passed.append(fragment)
+                    else:
+                        taken.append(fragment)
+                        used += tokens
+                waiting = passed
+            found.append(list(taken))
+        return found
+
+    def _fitting(
+        self, group: Group, filled: list[Fragment], controls: list[list[Fragment]], budget: int
+    ) -> list[tuple[_Row, int]] | None:
+        """A group's rows at a length with their tokens; None where the fragments do not fill it.
+
+        Fragments are taken off until no row is too long.
+        """
+        while True:
+            needles = list(self._needle_rows(group, filled))
+            plain = [self._control(group, number, found) for number, found in enumerate(controls, start=1)]
+            tokens = self._counter.count_all([row.haystack for row in (*needles, *plain)])
+            over = [count > budget for count in tokens]
+            if not any(over):
+                break
+            if any(over[: len(needles)]):
+                filled = filled[:-1]
+            controls = [found[:-1] if n else found for found, n in zip(controls, over[len(needles) :], strict=True)]
+        longest = max(tokens[: len(needles)])
+        if min(longest, *tokens[len(needles) :]) < ENOUGH * budget:
+            return None
+        return list(zip([*needles, *plain], tokens, strict=True))
+
+    def _needle_rows(self, group: Group, filled: Sequence[Fragment]) -> Iterator[_Row]:
+        items = [_item(fragment) for fragment in filled]
+        places = [(depth, place_of(depth, [one.tokens for one in filled])) for depth in self._recipe.depths]
+        for needle, order, text in group.needles:
+            item = Item(0, f"needle:{group.id}:{needle}:{order}", "", text, "gold")
+            for depth, place in places:
+                flags = [needle, order, f"depth_{depth}"]
+                yield _Row(
+                    f"{group.id}-{needle}-{order}-{depth}", [*items[:place], item, *items[place:]], flags, flags[:2]
+                )
+
+    def _control(self, group: Group, number: int, filled: Sequence[Fragment]) -> _Row:
+        return _Row(f"{group.id}-control-{number}", [_item(fragment) for fragment in filled], ["control"], [])
+
+
+def place_of(depth: int, tokens: Sequence[int]) -> int:
+    """How many fragments stand before a needle so that the share of their tokens is nearest to `depth` percent."""
+    before = list(accumulate(tokens, initial=0))
+    return min(range(len(before)), key=lambda place: abs(100 * before[place] - depth * before[-1]))
+
+
+def _item(fragment: Fragment) -> Item:
+    return Item(0, fragment.pid, "", fragment.text, "random")  # a title would tell fragments from needles
+
+
+def _question(group: Group, row: _Row) -> Question:
+    wording = group.wording
+    return Question(row.id, group.category, wording.question, [wording.name], "text", [], 1, row.reasoning_types)
+
+
+def _inputs(recipe: NeedlesRecipe, base: Path) -> dict[str, Source]:
+    groups = recipe.groups or Source(reader="needles", path=str(GROUPS), licence="apache-2.0")
+    return {"groups": groups, **source_files(recipe.knowledge, base)}
+
+
+KIND = Kind(
+    NeedlesRecipe,
+    make,
+    _inputs,
+    "Haystacks for embedding models: short fragments of unrelated texts, and among them one needle, a sentence that\n"
+    "answers the query in the query's own words (`literal`) or in others (`one_hop`). A row with the flag `control`\n"
+    "has none. Names and needles are made up.",
+)

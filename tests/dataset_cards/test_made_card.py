@@ -1,0 +1,79 @@
+"""The card of a made dataset says what its contexts are, and nothing of sources that it does not have."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from rich.console import Console
+
+from builders.config import load_recipe
+from builders.synthetic.build import run_made
+from dataset_cards.card import write_card
+from dataset_cards.names import Parts, in_order, parts_of
+from tests.builders.synthetic.small import build_controlled, build_given, question
+
+
+@pytest.fixture(scope="module")
+def controlled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Made-up facts, with their card."""
+    folder = build_controlled(tmp_path_factory.mktemp("controlled"))
+    write_card(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Paragraphs as given, with their card."""
+    questions = [question(n) for n in range(12)]
+    questions[0]["context"][0][1][1] = " It says zq0x too."
+    folder = build_given(tmp_path_factory.mktemp("given"), questions)
+    write_card(folder)
+    return folder
+
+
+def test_made_up_contexts_are_called_so(controlled: Path) -> None:
+    card = (controlled / "README.md").read_text()
+    head = yaml.safe_load(card.split("---\n")[1])
+    assert head["license"] == "apache-2.0" and "synthetic" in head["tags"]
+    assert "Synthetic: every person, place and thing in these contexts is made up" in card
+    assert "8 queries of controlled_1hop and controlled_2hop over contexts of 1k and 2k tokens." in card
+    assert "6 test, 2 validation" in card  # each at four depths
+    assert "at (N + 50) modulo 100" in card
+    for word in ("Wikipedia", "annotated", "**Retrieval.**", "Personal information"):
+        assert word not in card
+    assert "| `depth_N` | 64 | 100.00% |" in card
+    figures = {path.stem for path in (controlled / "figures").iterdir()}
+    assert figures == {"composition", "gold_position", "tokens"}
+    assert "icr2 build recipe.yaml --out again" in card
+
+
+def test_what_a_source_gives_is_called_so(given: Path) -> None:
+    card = (given / "README.md").read_text()
+    assert yaml.safe_load(card.split("---\n")[1])["license"] == "cc-by-sa-4.0"
+    assert "| `given_full` | none | 12 |" in card and "| `given_2k` | 1,792 | 12 |" in card
+    assert "| `answer_in_given` | 2 | 8.33% |" in card
+    assert "hotpot_dev_distractor_v1.json" in card
+    assert "The source chose them, and one of them may hold" in card
+    assert "synthetic" not in card.lower()
+
+
+def test_both_load_as_croissant(controlled: Path, given: Path) -> None:
+    for folder, config in ((controlled, "controlled_1k"), (given, "given_full")):
+        described = json.loads((folder / "croissant.json").read_text())
+        assert config in {records["name"] for records in described["recordSet"]}
+
+
+def test_the_recipe_in_a_manifest_builds_the_same(controlled: Path, tmp_path: Path) -> None:
+    manifest = json.loads((controlled / "manifest.json").read_text())
+    (tmp_path / "recipe.yaml").write_text(json.dumps(manifest["recipe"]))
+    recipe, base = load_recipe(str(tmp_path / "recipe.yaml"), [])
+    assert run_made(recipe, base, tmp_path / "again", tmp_path / "work", Console(quiet=True)) == manifest
+
+
+def test_names_of_configs() -> None:
+    assert parts_of("controlled_2k") == Parts("2k", None, "controlled")
+    assert parts_of("given_full") == Parts("full", None, "given")
+    assert parts_of("4k_p75") == Parts("4k", 75)
+    given = ["given_8k", "given_2k", "given_full", "1k_p0"]
+    assert in_order(given) == ["1k_p0", "given_full", "given_2k", "given_8k"]
