@@ -17,6 +17,7 @@ from eval_harness.protocols.needles.cli import register as register_needles
 from eval_harness.protocols.oncu.cli import register as register_oncu
 from eval_harness.report.cli import register as register_report
 from eval_harness.tasks.cli import register as register_tasks
+from eval_harness.train.cli import register as register_train
 from validation.cli import register as register_validation
 
 app = typer.Typer(
@@ -37,6 +38,7 @@ for register in (
     register_needles,
     register_report,
     register_tasks,
+    register_train,
 ):
     register(app)
 

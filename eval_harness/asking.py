@@ -40,8 +40,9 @@ def completed(
     )
     if max_new_tokens is None:
         return plan
-    # The limit is the one asked for, evidence included.
-    return replace(plan, max_new_tokens=dict.fromkeys(MAX_NEW_TOKENS, max_new_tokens), evidence_tokens=0)
+    # The limit is the one asked for, evidence and retrieval included.
+    limits = dict.fromkeys(MAX_NEW_TOKENS, max_new_tokens)
+    return replace(plan, max_new_tokens=limits, evidence_tokens=0, retrieval_tokens=0)
 
 
 def counter_of(plan: Plan, model: str, tokenizer: str | None) -> str:

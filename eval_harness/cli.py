@@ -42,7 +42,8 @@ def evaluate(
     method: Annotated[
         list[str],
         typer.Option(
-            help=f"One of {', '.join(NAMES)}, retrieved ones also as NAME@K, each also as NAME+cite, or rap@QxM."
+            help=f"One of {', '.join(NAMES)}, retrieved ones also as NAME@K, each also as NAME+cite; rap@QxM; for a "
+            "tuned model sft_da, sft_rta or sft_cci, also as NAME+rap, NAME+rap@QxM or NAME+block_context."
         ),
     ],
     task: options.Tasks = None,

@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -98,6 +98,19 @@ def load_instances(
     return list(instances.values())
 
 
+def names(dataset: Dataset, config: str, split: str) -> Iterator[tuple[str, str]]:
+    """Id and task of each instance of a config's split, in file order, without reading its passages."""
+    for path in _files(dataset, config, split):
+        for row in _rows(path, ["id", "task"]):
+            yield row["id"], row["task"]
+
+
+def scan(dataset: Dataset, config: str, split: str, ids: Collection[str]) -> Iterator[Instance]:
+    """The instances of a config's split that have one of the ids, in file order, one at a time."""
+    for path in _files(dataset, config, split):
+        yield from (_instance(row) for row in _rows(path) if row["id"] in ids)
+
+
 def find_instance(dataset: Dataset, config: str, split: str, id: str) -> Instance:
     """The instance with an id; SetupError where the config's split has none."""
     for path in _files(dataset, config, split):
@@ -148,9 +161,9 @@ def _files(dataset: Dataset, config: str, split: str) -> list[Path]:
     return [folder / found[0] for found in mine]
 
 
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
+def _rows(path: Path, columns: list[str] = _COLUMNS) -> Iterator[dict[str, Any]]:
     with _opened(path) as file:
-        for batch in file.iter_batches(_BATCH_ROWS, columns=_COLUMNS):
+        for batch in file.iter_batches(_BATCH_ROWS, columns=columns):
             yield from batch.to_pylist()
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from builders.prompts import FACT_LABELS, prompt_kind
 
 _REASONING = re.compile(r"<think>.*?</think>", re.DOTALL)
-_CUE = re.compile(r"^[\s*#]*(?:answer|judge?ment)[\s*]*:[\s*]*", re.IGNORECASE | re.MULTILINE)  # also in Markdown bold
+CUE = re.compile(r"^[\s*#]*(?:answer|judge?ment)[\s*]*:[\s*]*", re.IGNORECASE | re.MULTILINE)  # also in Markdown bold
 _LABEL_WORDS = {word: label for label, asked in FACT_LABELS.items() for word in (label, asked)}
 _LABEL = re.compile(rf"(?P<negated>(?:\bnot|n['’]t)\s+)?\b(?P<word>{'|'.join(_LABEL_WORDS)})\b", re.IGNORECASE)
 _OTHER_LABEL = dict(zip(FACT_LABELS, reversed(FACT_LABELS), strict=True))
@@ -41,7 +41,7 @@ def parse(task: str, output: str, cites: bool = False) -> Parsed:
 
     With `cites`, for prompts that ask for evidence, the cited numbers are read too and taken out of the answer.
     """
-    text = _without_reasoning(output)
+    text = without_reasoning(output)
     if text is None:
         return Parsed(None, 0, truncated=True, evidence=() if cites else None)
     evidence = None
@@ -54,6 +54,17 @@ def parse(task: str, output: str, cites: bool = False) -> Parsed:
     return Parsed(answers[0] if answers else None, len(answers), evidence=evidence)
 
 
+def citations(text: str) -> tuple[str, ...]:
+    """The numbers in a text that cites and does nothing else: in brackets, or else in its first lines of numbers."""
+    lines = takewhile(_LISTING.fullmatch, _EVIDENCE_CUE.sub("", text).strip().splitlines())
+    return tuple(dict.fromkeys(_bracketed(text) or _NUMBER.findall("\n".join(lines))))
+
+
+def only_cites(text: str) -> bool:
+    """Whether a text is nothing but numbers from a bracket on."""
+    return text.startswith("[") and _LISTING.fullmatch(text) is not None
+
+
 def _label(text: str) -> str | None:
     """The label of the first word that names one; `not true` names the other."""
     found = _LABEL.search(text)
@@ -63,7 +74,7 @@ def _label(text: str) -> str | None:
     return _OTHER_LABEL[label] if found["negated"] else label
 
 
-def _without_reasoning(output: str) -> str | None:
+def without_reasoning(output: str) -> str | None:
     """The output without `<think>` blocks, one whose start stands in the prompt included; None if one never ends."""
     text = _REASONING.sub("", output).rpartition("</think>")[2]
     return None if "<think>" in text else text.strip()
@@ -71,7 +82,7 @@ def _without_reasoning(output: str) -> str | None:
 
 def _answers(text: str) -> list[str]:
     """The stretches after each cue where the text begins with one, else the whole text; empty ones left out."""
-    before, *after = _CUE.split(text)
+    before, *after = CUE.split(text)
     stretches = after if after and not before.strip() else [text]
     return [stretch.strip() for stretch in stretches if stretch.strip()]
 
@@ -80,23 +91,27 @@ def _without_citations(text: str) -> tuple[str, tuple[str, ...]]:
     """The part of a text that answers, and the numbers cited: in brackets, or listed after a cue such as `IDs:`."""
     cue = _EVIDENCE_CUE.search(text)
     answering, citing = _around_cue(text, cue) if cue else _around_answer(text)
-    numbers = _NUMBER.findall("".join(_CITATION.findall(citing)))
+    numbers = _bracketed(citing)
     if cue and not numbers:
         first, *others = citing.splitlines() or [""]
         numbers = _NUMBER.findall("\n".join([first, *takewhile(_LISTING.fullmatch, others)]))
     return _CITATION.sub("", answering).strip(), tuple(dict.fromkeys(numbers))
 
 
+def _bracketed(text: str) -> list[str]:
+    return _NUMBER.findall("".join(_CITATION.findall(text)))
+
+
 def _around_cue(text: str, cue: re.Match[str]) -> tuple[str, str]:
     """What answers, before the cue or after its paragraph, and the paragraph, which ends where an answer begins."""
-    endings = (_BLANK_LINE, _CUE, _NEXT_QUESTION)
+    endings = (_BLANK_LINE, CUE, _NEXT_QUESTION)
     end = min((found.start() for ending in endings if (found := ending.search(text, cue.end()))), default=len(text))
     before, after = text[: cue.start()].strip(), _EVIDENCE_CUE.split(text[end:])[0].strip()
-    answer_follows = _CUE.match(after) and not _CUE.search(before)
+    answer_follows = CUE.match(after) and not CUE.search(before)
     return (after if answer_follows or not before else before), text[cue.end() : end]
 
 
 def _around_answer(text: str) -> tuple[str, str]:
     """The answer and the passages before it where the text begins with a citation, else the whole text twice."""
-    answer = _CUE.search(text) if _CITATION.match(text) else None
+    answer = CUE.search(text) if _CITATION.match(text) else None
     return (text[answer.start() :], text[: answer.start()]) if answer else (text, text)

@@ -15,13 +15,16 @@ from builders.errors import SetupError
 from eval_harness import scorers
 from eval_harness.load import Dataset, Instance, Passage, load_instances, shard
 from eval_harness.methods import Setting, settings
-from eval_harness.methods.base import Question
+from eval_harness.methods.base import Checks, Question
+from eval_harness.methods.checkpoint import training_of
 from eval_harness.methods.rap import Probed, Rap
 from eval_harness.models.base import Model
+from eval_harness.models.steps import RETRIEVAL_TOKENS
 from eval_harness.retrieval import ENCODER, Retrieval
 
 MAX_NEW_TOKENS = {"qa": 64, "fact": 32, "dialogue": 128}  # by the kind of prompt
 EVIDENCE_TOKENS = 32  # more, where evidence is asked for
+_ANY = 1 << 62  # positions of a model that takes any prompt
 _LIBRARIES = ("icr2", "torch", "transformers", "tokenizers", "rouge-score")
 
 
@@ -29,7 +32,8 @@ _LIBRARIES = ("icr2", "torch", "transformers", "tokenizers", "rouge-score")
 class Plan:
     """What is to be run: configs and methods of one split, on the first `limit` instances of each task.
 
-    Outputs have at most `max_new_tokens`, by kind of prompt, and `evidence_tokens` more where evidence is asked for.
+    Outputs have at most `max_new_tokens`, by kind of prompt, `evidence_tokens` more where evidence is asked for, and up
+    to `retrieval_tokens` more where a retrieval comes before the answer.
     `shard` (i, n) is part i of n of those, from 1. A batch holds at most `batch_size` prompts or, where it is given,
     `max_batch_tokens` tokens of padded prompts and outputs. `shares_prefixes`: whether prompts over the same passages
     are read by the model from their common beginning.
@@ -49,6 +53,7 @@ class Plan:
     encoder: str = ENCODER
     shares_prefixes: bool = True
     probed: Probed | None = None
+    retrieval_tokens: int = RETRIEVAL_TOKENS
 
     @cached_property
     def retrieval(self) -> Retrieval:
@@ -59,6 +64,16 @@ class Plan:
     def settings(self) -> list[Setting]:
         """What the names of methods stand for; SetupError where one is unknown."""
         return settings(self.methods, self.retrieval, self.probed)
+
+    def output_limit(self, setting: Setting, task: str, room: int) -> int:
+        """The tokens that an output may have after a prompt which leaves `room`.
+
+        A retrieval has as many as its method allows and as fit; a prompt that leaves it fewer than evidence has does
+        not fit.
+        """
+        answer = self.max_new_tokens[prompts.prompt_kind(task)] + (self.evidence_tokens if setting.cites else 0)
+        most = min(setting.retrieves, self.retrieval_tokens)
+        return answer + max(min(most, room - answer), min(most, self.evidence_tokens))
 
     def instances(self, config: str) -> list[Instance]:
         """The instances of a config, in file order; SetupError where a shard has none."""
@@ -118,21 +133,24 @@ class Request(NamedTuple):
         return self.n_prompt_tokens + self.max_new_tokens
 
 
-def requests(plan: Plan, count: Callable[[str], int]) -> Iterator[list[Request]]:
-    """The plan's requests, a list for each config and method in turn, in file order."""
+def requests(plan: Plan, count: Callable[[str], int], positions: int = _ANY) -> Iterator[list[Request]]:
+    """The plan's requests to a model of so many positions, a list for each config and method in turn, in file order."""
     for config in plan.configs:
         instances = plan.instances(config)
         for setting in plan.settings:
-            yield [_request(instance, config, setting, plan, count) for instance in instances]
+            yield [_request(instance, config, setting, plan, count, positions) for instance in instances]
 
 
 def record(plan: Plan, model: Model) -> dict[str, Any]:
     """Everything that the results of a plan depend on, for run.json; SetupError where a method refuses the model."""
+    for setting in plan.settings:
+        if isinstance(setting.method, Checks):
+            setting.method.check(model)
     probing = {one.name: one.method for one in plan.settings if isinstance(one.method, Rap)}
-    for method in probing.values():
-        method.check(model)
+    training = training_of(model)
     rankers = [setting.ranker for setting in plan.settings if setting.ranker]
     cites = any(setting.cites for setting in plan.settings)
+    retrieves = any(setting.retrieves for setting in plan.settings)
     fields = asdict(replace(plan, probed=None)) | {
         "dataset": {key: value for key, value in plan.dataset._asdict().items() if key != "folder"},
         "methods": [setting.name for setting in plan.settings],
@@ -143,9 +161,11 @@ def record(plan: Plan, model: Model) -> dict[str, Any]:
         "versions": {"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}},
         "encoder": plan.encoder if rankers else None,
         "retrieval": plan.retrieval.describe(rankers) if rankers else None,
-        "evidence_tokens": plan.evidence_tokens if cites else None,
+        "evidence_tokens": plan.evidence_tokens if cites or retrieves else None,
+        "retrieval_tokens": plan.retrieval_tokens if retrieves else None,
         "citing_version": prompts.CITING_VERSION if cites else None,
         "probed": {name: method.choice.describe() for name, method in probing.items()} or None,
+        "training": training and training.model_dump(),
     }
     return {key: list(value) if isinstance(value, tuple) else value for key, value in fields.items()}
 
@@ -162,14 +182,18 @@ def default_folder(plan: Plan, model: str) -> Path:
     return Path("runs") / name
 
 
-def _request(instance: Instance, config: str, setting: Setting, plan: Plan, count: Callable[[str], int]) -> Request:
-    limit = plan.max_new_tokens[prompts.prompt_kind(instance.task)] + (plan.evidence_tokens if setting.cites else 0)
+def _request(
+    instance: Instance, config: str, setting: Setting, plan: Plan, count: Callable[[str], int], positions: int
+) -> Request:
     passages = setting.shown(instance)
     if passages is None:
+        limit = plan.output_limit(setting, instance.task, positions)
         return Request(config, setting, instance, None, None, None, 0, limit)
     prompt = setting.method.prompt(instance, passages)
     context = _digest(prompt.text[: prompt.context_end]) if prompt.spans else None
-    return Request(config, setting, instance, passages, _digest(prompt.text), context, count(prompt.text), limit)
+    n_tokens = count(prompt.text)
+    limit = plan.output_limit(setting, instance.task, positions - n_tokens)
+    return Request(config, setting, instance, passages, _digest(prompt.text), context, n_tokens, limit)
 
 
 def _digest(text: str) -> str:

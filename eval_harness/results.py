@@ -122,15 +122,15 @@ def open_record(folder: Path, record: dict[str, Any]) -> None:
         earlier = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise SetupError(f"{path} cannot be read ({error}); choose another --out") from None
-    if differing := sorted(_differing(earlier, record)):
-        raise SetupError(f"{folder} holds another run, which differs in {', '.join(differing)}; choose another --out")
+    if names := sorted(differing(earlier, record)):
+        raise SetupError(f"{folder} holds another run, which differs in {', '.join(names)}; choose another --out")
 
 
-def _differing(one: Any, other: Any, name: str = "") -> Iterable[str]:
+def differing(one: Any, other: Any, name: str = "") -> Iterable[str]:
     """Dotted names of the values in which two records differ."""
     if isinstance(one, dict) and isinstance(other, dict):
         for key in one.keys() | other.keys():
-            yield from _differing(one.get(key), other.get(key), f"{name}.{key}" if name else key)
+            yield from differing(one.get(key), other.get(key), f"{name}.{key}" if name else key)
     elif one != other:
         yield name
 

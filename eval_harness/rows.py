@@ -1,15 +1,14 @@
 """The row that a request and its answer give."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from eval_harness.load import Passage
 from eval_harness.methods.base import Answer, Method
 from eval_harness.models.base import Generation, GenerationError, Model
 from eval_harness.parse import Parsed
 from eval_harness.plan import Plan, Request
 from eval_harness.results import Row, Status
+from eval_harness.retrieved import cited
 from eval_harness.scorers import scorer_for
 from eval_harness.scorers.evidence import RETRIEVAL_RECALL, evidence_scores
 
@@ -58,12 +57,6 @@ def answer_in(row: Row, method: Method) -> Timed | None:
     counts = (row.n_prompt_tokens, row.n_new_tokens, bool(row.truncated), row.n_cached_tokens or 0)
     kept = row.evidence if method.keeps else None
     return Timed(Answer(Generation(row.output, *counts), kept, row.steps_s, row.steps_log), row.latency_s)
-
-
-def cited(passages: Sequence[Passage], numbers: Sequence[str]) -> list[str]:
-    """The pids of passages cited by their number in the prompt; a number that none has stands as `[number]`."""
-    pids = {str(number): passage.pid for number, passage in enumerate(passages, start=1)}
-    return [pids.get(number.lstrip("0"), f"[{number}]") for number in numbers]
 
 
 def _evidence(request: Request, parsed: Parsed, kept: list[str] | None) -> list[str] | None:

@@ -26,7 +26,8 @@ def run(plan: Plan, model: Model, results: Results, progress: Progress) -> None:
     A run that was stopped goes on with the same batches, so that its answers are those of one that was not; when all
     is done, the rows stand in the order of the plan. SetupError where an output alone fills the model.
     """
-    longest = max(plan.max_new_tokens.values()) + plan.evidence_tokens * any(one.cites for one in plan.settings)
+    shows_evidence = any(one.cites or one.retrieves for one in plan.settings)
+    longest = max(plan.max_new_tokens.values()) + plan.evidence_tokens * shows_evidence
     if longest >= model.max_positions:
         raise SetupError(
             f"{longest} new tokens leave no room for a prompt in the {model.max_positions} positions of {model.name}; "
@@ -34,7 +35,7 @@ def run(plan: Plan, model: Model, results: Results, progress: Progress) -> None:
         )
     run_of = _Run(plan, model, results, progress)
     keys = []
-    for _, lists in groupby(requests(plan, model.count), key=lambda found: found[0].config):
+    for _, lists in groupby(requests(plan, model.count, model.max_positions), key=lambda found: found[0].config):
         asked = [*chain.from_iterable(lists)]
         keys += [request.key for request in asked]
         run_of.config(asked)

@@ -7,11 +7,10 @@ from typing import Annotated
 import typer
 
 from builders.errors import SetupError
-from builders.prompts import prompt_kind
 from eval_harness.load import check_parts, find_instance, open_dataset
 from eval_harness.models import ENDPOINT, find_checkpoint
 from eval_harness.models.template import Template, load_config, load_tokenizer, position_limit
-from eval_harness.plan import EVIDENCE_TOKENS, MAX_NEW_TOKENS, Plan
+from eval_harness.plan import Plan
 
 
 def show_prompt(
@@ -29,9 +28,12 @@ def show_prompt(
         raise SetupError("a server puts its own template around a prompt; name a local model or a Hub id")
     dataset = open_dataset(folder)
     check_parts(dataset, [config], split)
-    if method.partition("@")[0] == "rap":
-        raise SetupError(f"{method} first asks what vanilla_rag asks; run: icr2 show-prompt ... --method vanilla_rag")
-    (setting,) = Plan(dataset, (config,), (method,), split).settings
+    asked, rap, _ = method.partition("rap")
+    if rap:
+        first = asked.rstrip("+") or "vanilla_rag"
+        raise SetupError(f"{method} first asks what {first} asks; run: icr2 show-prompt ... --method {first}")
+    plan = Plan(dataset, (config,), (method,), split)
+    (setting,) = plan.settings
     instance = find_instance(dataset, config, split, id)
     prompt = setting.prompt(instance)
     if prompt is None:
@@ -41,7 +43,7 @@ def show_prompt(
     template = Template(tokenizer, checkpoint.name, system)
     text, n_tokens = template.render(prompt), len(template.encode(prompt))
     limit = position_limit(load_config(checkpoint.folder, checkpoint.name), tokenizer)
-    room = max_new_tokens or MAX_NEW_TOKENS[prompt_kind(instance.task)] + EVIDENCE_TOKENS * setting.cites
+    room = max_new_tokens or plan.output_limit(setting, instance.task, limit - n_tokens)
     verdict = "fits" if n_tokens + room <= limit else "overlength"
     typer.echo(text, nl=False)
     typer.echo("", err=True)

@@ -1,11 +1,11 @@
 """What a method is: how an instance is asked, how it is answered, and how the output is read."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from builders.prompts import Prompt
 from eval_harness.load import Instance, Passage
-from eval_harness.models.base import Generation, GenerationError
+from eval_harness.models.base import Generation, GenerationError, Model
 from eval_harness.parse import Parsed
 from eval_harness.session import Session
 
@@ -49,4 +49,13 @@ class Method(Protocol):
 
     def read(self, task: str, output: str) -> Parsed:
         """The answer in an output."""
+        ...
+
+
+@runtime_checkable
+class Checks(Protocol):
+    """A method that is not for every model."""
+
+    def check(self, model: Model) -> None:
+        """Raises SetupError for a model that the method cannot be used with."""
         ...

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from builders.prompts import Prompt
 from eval_harness.load import Instance, Passage, prompt_over
 from eval_harness.methods.base import Answer, Question
-from eval_harness.models.base import GenerationError
+from eval_harness.methods.checkpoint import check_answers_at_once
+from eval_harness.models.base import GenerationError, Model
 from eval_harness.parse import Parsed, parse
 from eval_harness.session import Session
 
@@ -18,6 +19,10 @@ class Direct:
     def __init__(self, cites: bool = False) -> None:
         self.name = "direct+cite" if cites else "direct"
         self._cites = cites
+
+    def check(self, model: Model) -> None:
+        """Raises SetupError for a model that was tuned to begin with something else."""
+        check_answers_at_once(model)
 
     def prompt(self, instance: Instance, passages: Sequence[Passage]) -> Prompt:
         """The prompt for the instance's query over the passages."""

@@ -1,6 +1,5 @@
 """Retrieval attention probing: answers from the passages that the retrieval heads look at (paper, formula 5)."""
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,13 +9,16 @@ from builders.prompts import Prompt
 from eval_harness.load import Instance, Passage
 from eval_harness.methods.base import Answer, Question
 from eval_harness.methods.direct import Direct
+from eval_harness.methods.timing import Steps
+from eval_harness.methods.tuned import Tuned
 from eval_harness.models.base import Attends, GenerationError, Model
-from eval_harness.parse import Parsed, parse
+from eval_harness.models.steps import marks_of, retrieval
+from eval_harness.parse import Parsed
 from eval_harness.probing.heads import Head, Heads, Setting, check_model, union
 from eval_harness.probing.probe import Variant, scores_of
 from eval_harness.session import Session
 
-ASK = Direct()
+DIRECT = Direct()
 
 
 @dataclass(frozen=True)
@@ -68,32 +70,44 @@ class Choice:
 
 
 class Rap:
-    """Reads the context up to the highest head chosen, keeps what the heads look at, and asks again with that alone."""
+    """Reads the context up to the highest head chosen, keeps what the heads look at, and asks again with that alone.
+
+    `asking` is how it asks, first and last. Heads that were probed while the model wrote its retrieval look from there.
+    """
 
     keeps = True
 
-    def __init__(self, choice: Choice) -> None:
+    def __init__(self, choice: Choice, asking: Direct | Tuned = DIRECT) -> None:
         self.choice = choice
+        self._asking = asking
         # answers to one prompt differ with the heads, and so must the names under which they are kept
-        self.name = "rap " + " ".join(f"{task or '*'}:{q}x{m}" for task, (q, m) in sorted(choice.settings.items()))
+        settings = " ".join(f"{task or '*'}:{q}x{m}" for task, (q, m) in sorted(choice.settings.items()))
+        self.name = f"{'' if asking is DIRECT else f'{asking.name}+'}rap {settings}"
 
     def prompt(self, instance: Instance, passages: Sequence[Passage]) -> Prompt:
         """The prompt over all passages, which the heads look at."""
-        return ASK.prompt(instance, passages)
+        return self._asking.prompt(instance, passages)
 
     def answer(self, session: Session, questions: Sequence[Question]) -> list[Answer | GenerationError]:
         """The answer to each question from the passages chosen for it."""
         return [self._answer(session, question) for question in questions]
 
     def check(self, model: Model) -> None:
-        """Raises SetupError unless the model shows its attention and is the one that was probed."""
+        """Raises SetupError unless the model shows its attention, is the one that was probed, and may be asked so."""
         if not isinstance(model, Attends):
             raise SetupError(f"{model.name} shows no attention, so rap cannot be used with it; use a local model")
+        self._asking.check(model)
         check_model(self.choice.heads, model.describe())
+        if self._looks_from_retrieval:
+            marks_of(model)
 
     def read(self, task: str, output: str) -> Parsed:
         """The answer in an output."""
-        return parse(task, output)
+        return self._asking.read(task, output)
+
+    @property
+    def _looks_from_retrieval(self) -> bool:
+        return self.choice.variant.position == "retrieval"
 
     def _answer(self, session: Session, question: Question) -> Answer | GenerationError:
         model = session.model
@@ -103,15 +117,24 @@ class Rap:
         setting = self.choice.setting(instance.task)
         heads = self.choice.chosen(setting)
         layers = sorted({head.layer for head in heads})
-        began = time.perf_counter()
+        steps, written = Steps(), None
+        prefix: Any = session.prefix()
         try:
-            scores = scores_of(model, instance, [self.choice.variant], layers, stop=True, prefix=session.prefix())
-            probed = time.perf_counter()
-            kept = [instance.passages[at] for at in union(scores[self.choice.variant], layers, heads, setting.m)]
-            prompt = ASK.prompt(instance, kept).text
-            filtered = time.perf_counter()
-            (found,) = session.model.generate([prompt], question.max_new_tokens)
+            if self._looks_from_retrieval:
+                written = retrieval(model, self.prompt(instance, instance.passages).text, prefix)
+                steps.done("retrieval")
+            scores = scores_of(model, instance, [self.choice.variant], layers, True, prefix, written)
+            steps.done("probe")
         except GenerationError as error:
             return error
-        steps = {"probe": probed - began, "filter": filtered - probed, "answer": time.perf_counter() - filtered}
-        return Answer(found, [passage.pid for passage in kept], {name: round(s, 4) for name, s in steps.items()})
+        chosen = union(scores[self.choice.variant], layers, heads, setting.m)
+        kept = [instance.passages[at] for at in chosen]
+        steps.done("filter")
+        (found,) = self._asking.answer(Session(session.model), [Question(instance, kept, question.max_new_tokens)])
+        steps.done("answer")
+        return found if isinstance(found, GenerationError) else self._with_choice(found, kept, steps)
+
+    def _with_choice(self, found: Answer, kept: Sequence[Passage], steps: Steps) -> Answer:
+        """The answer with what was chosen as its evidence; what it retrieves from that itself goes to the log."""
+        log = None if found.kept is None else [{"retrieved": found.kept}]
+        return Answer(found.generation, [passage.pid for passage in kept], steps.seconds, log)

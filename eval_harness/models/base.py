@@ -1,6 +1,7 @@
 """What the harness asks of a model."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
@@ -54,6 +55,13 @@ class AnswersEach(Protocol):
     def generate_each(self, prompts: Sequence[str], max_new_tokens: int) -> list[Generation | GenerationError]:
         """The generation for each prompt, in order, or why it has none."""
         ...
+
+
+@runtime_checkable
+class InFolder(Protocol):
+    """A model whose files lie in a folder."""
+
+    folder: Path
 
 
 class Prefix(Protocol):

@@ -48,6 +48,7 @@ class HfModel:
     ) -> None:
         from transformers import GenerationConfig
 
+        self.folder = folder
         self.name = name
         self._revision = revision
         self._device = device_name()

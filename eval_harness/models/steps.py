@@ -33,11 +33,13 @@ def marks_of(model: "Attends") -> tuple[int, int]:
     return opens, closes
 
 
-def retrieval(model: "Attends", prompt: str, prefix: "Prefilled | None" = None) -> Written:
-    """What a model writes after a prompt, up to the end of its retrieval or of its output."""
+def retrieval(
+    model: "Attends", prompt: str, prefix: "Prefilled | None" = None, most: int = RETRIEVAL_TOKENS
+) -> Written:
+    """What a model writes after a prompt, at most `most` tokens, up to the end of its retrieval or of its output."""
     opens, closes = marks_of(model)
     ids = model.encode(prompt)
-    limit = min(RETRIEVAL_TOKENS, model.max_positions - len(ids))
+    limit = min(most, model.max_positions - len(ids))
     stops = {*model.stops, closes}
 
     def write() -> tuple[list[int], Any]:

@@ -32,8 +32,8 @@ def probe(
     m: Annotated[str, typer.Option("--m", metavar="M,M", help="Passages that each head may choose.")] = "1,2,4,8",
     position: Annotated[
         Position,
-        typer.Option(help="Look from the last token, the question's, or those of a retrieval that the model writes."),
-    ] = "last",
+        typer.Option(help="Look from the question's tokens, the last, or those of a retrieval that the model writes."),
+    ] = "question",
     pooling: Annotated[Pooling, typer.Option(help="A passage's score: sum, max or mean over its tokens.")] = "sum",
     calibrate: Annotated[bool, typer.Option(help="Take off what passages get under an empty question.")] = False,
     compare: Annotated[bool, typer.Option(help="Also print every other position, pooling and calibration.")] = False,

@@ -22,6 +22,8 @@ from eval_harness.probing.reading import (
 if TYPE_CHECKING:
     import torch
 
+    from eval_harness.models.steps import Written
+
 
 class Variant(NamedTuple):
     """A way to score passages: where to look from, how to pool, and whether an empty question's are taken off."""
@@ -54,10 +56,12 @@ def scores_of(
     layers: Sequence[int],
     stop: bool = False,
     prefix: Any = None,
+    written: "Written | None" = None,
 ) -> dict[Variant, "torch.Tensor"]:
     """The scores of an instance's passages under each variant, [layers, heads, passages].
 
-    A model that can go on from a shared beginning reads the context once for all of them; `prefix` may hold it already.
+    A model that can go on from a shared beginning reads the context once for all of them; `prefix` may hold it already,
+    and `written` the retrieval that some variants look from.
     """
     found: dict[Variant, Any] = {}
     prompt = prompt_over(instance, instance.passages)
@@ -69,7 +73,7 @@ def scores_of(
         from eval_harness.models.prefix import can_share
         from eval_harness.models.steps import retrieval
 
-        written = retrieval(model, prompt.text, prefix)
+        written = written or retrieval(model, prompt.text, prefix)
         look = look_at(model.template, prompt, instance.query, "retrieval", written)
         known = Prefilled((written.prompt + written.output)[:-1], written.cache) if can_share(model.network) else None
         scores = attend(model, look, layers, stop, known)

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from builders.errors import SetupError
 from builders.prompts import prompt_kind
-from eval_harness.load import Instance, prompt_over
+from eval_harness.load import Instance, Passage
+from eval_harness.methods import Setting as Asking
+from eval_harness.methods import setting_of
+from eval_harness.methods.base import Method, Question
 from eval_harness.models.base import GenerationError, Model
-from eval_harness.parse import parse
 from eval_harness.plan import MAX_NEW_TOKENS
 from eval_harness.probing.heads import Cell, Head, Heads, Setting, hits, union
 from eval_harness.scorers import scorer_for
@@ -46,8 +48,9 @@ def sweep(
     """A cell for each task, Q and M, and how many instances were left out for each reason.
 
     The heads that choose for one half of the instances are those that the other half found, so that no instance helps
-    to choose the heads that it is answered with.
+    to choose the heads that it is answered with. A model that was tuned is asked as it was tuned.
     """
+    asking = setting_of(model)
     settings = [Setting(q, m) for q, m in product(qs, ms)]
     halves = _halves(probed)
     best = [_best(halves[other], layers, settings) for other in (1, 0)]
@@ -57,7 +60,7 @@ def sweep(
         for one in half:
             if not scorer_for(one.instance.task).usable(one.instance.answers):
                 left_out["unscorable"] += 1
-            elif found := _outcomes(model, one, layers, heads):
+            elif found := _outcomes(model, asking, one, layers, heads):
                 for setting, outcome in found.items():
                     outcomes[setting].append(outcome)
             else:
@@ -88,19 +91,20 @@ def _best(probed: Sequence[Probed], layers: list[int], settings: Sequence[Settin
 
 
 def _outcomes(
-    model: Model, one: Probed, layers: list[int], best: dict[Setting, list[Head]]
+    model: Model, asking: Asking, one: Probed, layers: list[int], best: dict[Setting, list[Head]]
 ) -> dict[Setting, _Outcome] | None:
     """What each setting gives for an instance, None where the model fails; equal choices are answered once."""
     instance = one.instance
     kept = {setting: tuple(union(one.scores, layers, heads, setting.m)) for setting, heads in best.items()}
     choices = list(dict.fromkeys(kept.values()))
-    prompts = [prompt_over(instance, [instance.passages[at] for at in choice]).text for choice in choices]
-    answers = Session(model).generate(prompts, MAX_NEW_TOKENS[prompt_kind(instance.task)])
+    shown = [[instance.passages[at] for at in choice] for choice in choices]
+    limit = _limit(model, asking, instance, shown)
+    answers = asking.method.answer(Session(model), [Question(instance, passages, limit) for passages in shown])
     scores = {}
     for choice, answer in zip(choices, answers, strict=True):
         if isinstance(answer, GenerationError):
             return None
-        scores[choice] = _score(instance, answer.text)
+        scores[choice] = _score(asking.method, instance, answer.generation.text)
     found = {}
     for setting, choice in kept.items():
         evidence = evidence_scores([instance.passages[at].pid for at in choice], instance.gold_pids)
@@ -109,10 +113,19 @@ def _outcomes(
     return found
 
 
-def _score(instance: Instance, output: str) -> float:
+def _limit(model: Model, asking: Asking, instance: Instance, shown: Sequence[Sequence[Passage]]) -> int:
+    """Tokens of each output: those of an answer, and of a retrieval as many as fit after the longest prompt."""
+    answer = MAX_NEW_TOKENS[prompt_kind(instance.task)]
+    if not asking.retrieves:
+        return answer
+    longest = max(model.count(asking.method.prompt(instance, passages).text) for passages in shown)
+    return answer + max(min(asking.retrieves, model.max_positions - longest - answer), 0)
+
+
+def _score(method: Method, instance: Instance, output: str) -> float:
     """The headline score of an output, 0 where no answer can be read."""
     scorer = scorer_for(instance.task)
-    answer = parse(instance.task, output).answer
+    answer = method.read(instance.task, output).answer
     return 0.0 if answer is None else scorer.score(answer, scorer.usable(instance.answers))[scorer.metrics[0]]
 
 

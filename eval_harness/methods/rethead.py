@@ -1,0 +1,105 @@
+"""The retrieval head: scores the passages, and answers from the K highest of them (paper, section 4.3)."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from builders.errors import SetupError
+from builders.prompts import Prompt
+from eval_harness.load import Instance, Passage, prompt_over
+from eval_harness.methods.base import Answer, Question
+from eval_harness.methods.checkpoint import check_variant, training_of
+from eval_harness.methods.timing import Steps
+from eval_harness.models.base import Attends, Generation, GenerationError, InFolder, Model
+from eval_harness.models.prefix import can_share
+from eval_harness.parse import Parsed, parse
+from eval_harness.session import Session
+from eval_harness.train.head.answering import Scored, answer_from, scored
+from eval_harness.train.head.files import VARIANT, read_head
+from eval_harness.train.head.top_k import top_k
+
+if TYPE_CHECKING:
+    import torch
+
+
+@runtime_checkable
+class _Local(Attends, InFolder, Protocol):
+    """A model on this machine, whose folder may hold a head."""
+
+
+class RetHead:
+    """Reads the prompt once, hides every passage but the K that the head scores highest, and answers.
+
+    With `reprompt` the model is asked again with these passages alone, which are then read anew, instead of going on
+    from the prompt that it has read.
+    """
+
+    keeps = True
+
+    def __init__(self, k: int, reprompt: bool = False) -> None:
+        self.name = f"rethead@{k}{'+reprompt' if reprompt else ''}"
+        self._k = k
+        self._reprompt = reprompt
+
+    def check(self, model: Model) -> None:
+        """Raises SetupError unless the model was trained with a head, and passages can be hidden from it."""
+        if training_of(model) is None:
+            raise SetupError(f"{model.name} has no head that retrieves; train one with: icr2 train head")
+        check_variant(model, VARIANT, self.name)
+        if not isinstance(model, _Local):
+            raise SetupError(f"{model.name} gives no access to what it read, so {self.name} cannot be used with it")
+        _head_of(model)
+        if not (self._reprompt or can_share(model.network)):
+            raise SetupError(
+                f"{model.name} has windows or states of its own, so passages cannot be hidden from it; "
+                f"use {self.name}+reprompt"
+            )
+
+    def prompt(self, instance: Instance, passages: Sequence[Passage]) -> Prompt:
+        """The prompt over all passages, which the head scores."""
+        return prompt_over(instance, passages)
+
+    def answer(self, session: Session, questions: Sequence[Question]) -> list[Answer | GenerationError]:
+        """The answer to each question from the passages chosen for it."""
+        return [self._answer(session, question) for question in questions]
+
+    def read(self, task: str, output: str) -> Parsed:
+        """The answer in an output."""
+        return parse(task, output)
+
+    def _answer(self, session: Session, question: Question) -> Answer | GenerationError:
+        model = session.model
+        if not isinstance(model, _Local):
+            raise TypeError(f"{model.name} gives no access to what it read, and was not checked")
+        instance, passages, limit = question
+        steps = Steps()
+        try:
+            read = scored(model, _head_of(model), self.prompt(instance, passages), instance.query)
+            chosen = top_k(read.scores, self._k)
+            kept = [passages[place] for place in chosen]
+            steps.done("retrieval")
+            if self._reprompt:
+                (found,) = session.model.generate([prompt_over(instance, kept).text], limit)
+            else:
+                found = _generation(model, read, answer_from(model, read, chosen, limit))
+            steps.done("answer")
+        except GenerationError as error:
+            return error
+        return Answer(found, [passage.pid for passage in kept], steps.seconds)
+
+
+def _generation(model: Attends, read: Scored, output: list[int]) -> Generation:
+    ended = output[-1] in model.stops
+    new = output[:-1] if ended else output
+    return Generation(model.decode(new), len(read.ids), len(new), not ended)
+
+
+def _head_of(model: _Local) -> "torch.nn.ModuleDict":
+    return _head(model.folder, str(model.network.device))
+
+
+@lru_cache(maxsize=1)
+def _head(folder: Path, device: str) -> "torch.nn.ModuleDict":
+    """The head in a checkpoint, read once."""
+    return read_head(folder).to(device)

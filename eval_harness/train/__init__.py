@@ -1,0 +1,1 @@
+"""Fine-tuning on the train split of a dataset."""

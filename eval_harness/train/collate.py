@@ -1,0 +1,49 @@
+"""Examples as one batch: padded on the left, so that what is learned stands at the end of every row."""
+
+from collections.abc import Sequence
+from inspect import signature
+from typing import Any, NamedTuple
+
+from eval_harness.train.encode import Encoded
+
+IGNORED = -100  # the label of a token that is not learned
+
+
+class Collator(NamedTuple):
+    """Makes batches of tensors; `pad` fills rows up and is never learned, whatever else it stands for.
+
+    With `tail`, labels are those of the last tokens alone and the model is told to compute no other logits, whose
+    number times the vocabulary is most of the memory at long contexts.
+    """
+
+    pad: int
+    tail: bool = True
+
+    def __call__(self, examples: Sequence[Encoded]) -> dict[str, Any]:
+        """`input_ids`, `attention_mask`, `position_ids` (rows, longest) and `labels`, for a causal model's loss.
+
+        Positions count a row's own tokens. ValueError where a row has nothing to learn.
+        """
+        import torch
+
+        if bare := [one.id for one in examples if not one.n_prompt < len(one.ids)]:
+            raise ValueError(f"nothing to learn in {', '.join(bare)}")
+        width = max(len(one.ids) for one in examples)
+        ids = torch.full((len(examples), width), self.pad)
+        labels = torch.full_like(ids, IGNORED)
+        mask = torch.zeros_like(ids)
+        for row, one in enumerate(examples):
+            start = width - len(one.ids)
+            ids[row, start:] = torch.tensor(one.ids)
+            labels[row, start + one.n_prompt :] = torch.tensor(one.ids[one.n_prompt :])
+            mask[row, start:] = 1
+        batch = {"input_ids": ids, "attention_mask": mask, "position_ids": (mask.cumsum(1) - 1).clamp(min=0)}
+        if not self.tail:
+            return batch | {"labels": labels}
+        kept = max(len(one.ids) - one.n_prompt for one in examples) + 1  # a token is predicted by the one before
+        return batch | {"labels": labels[:, -kept:], "logits_to_keep": kept}
+
+
+def keeps_tail(network: Any) -> bool:
+    """Whether a causal model computes the logits of the last tokens alone when told to."""
+    return "logits_to_keep" in signature(network.forward).parameters

@@ -1,0 +1,133 @@
+"""An instance as tokens to learn: its prompt, which is read, and its target with what ends it, which are learned."""
+
+from bisect import bisect_left
+from functools import partial
+from typing import Any, Literal, NamedTuple
+
+from builders.errors import SetupError
+from builders.seeds import order_key
+from eval_harness.load import Instance, Passage, prompt_over
+from eval_harness.models.hf import MARKS
+from eval_harness.models.template import Template, first_line
+from eval_harness.train.variants import Segment, Variant, answer_of, segments
+
+Reason = Literal["no_answer", "no_gold", "over_long"]
+
+_TURN = "\x02answer\x03"
+
+
+class Encoded(NamedTuple):
+    """Token ids of prompt, target and end, of which the first `n_prompt` are not learned.
+
+    `n_removed` passages were taken out of the context so that all of it fits.
+    """
+
+    id: str
+    task: str
+    ids: list[int]
+    n_prompt: int
+    n_removed: int = 0
+
+
+class Encoder:
+    """Encodes instances for a variant in at most `limit` tokens; gold and answer are never cut.
+
+    Where that is too few, passages that are not gold are taken out of the context, in an order of the seed; what is
+    still too long cannot be learned from. With `marks`, the tokenizer must have them (`add_marks`).
+    """
+
+    def __init__(
+        self, tokenizer: Any, name: str, variant: Variant, limit: int, *, marks: bool = True, seed: str = "0"
+    ) -> None:
+        self.template = Template(tokenizer, name)
+        self.end = end_of_output(tokenizer, name)
+        self._tokenizer = tokenizer
+        self._variant = variant
+        self._limit = limit
+        self._marks = marks
+        self._seed = seed
+
+    def encode(self, instance: Instance) -> Encoded | Reason:
+        """The instance, or why it cannot be learned from."""
+        if answer_of(instance) is None:
+            return "no_answer"
+        if not instance.gold:
+            return "no_gold"
+        found = self._without(instance, 0)
+        if not self._fits(found):
+            most = len(self._spare(instance))
+            # The fewest that make it fit, all where not even that does.
+            n = bisect_left(range(most), True, key=lambda n: self._fits(self._without(instance, n)))
+            found = self._without(instance, n)
+        return found if self._fits(found) else "over_long"
+
+    def shown(self, instance: Instance, n_removed: int) -> list[Passage]:
+        """The passages that are left in a context once so many are taken out."""
+        removed = set(self._spare(instance)[:n_removed])
+        return [passage for passage in instance.passages if passage.pid not in removed]
+
+    def _spare(self, instance: Instance) -> list[str]:
+        """The passages that can be taken out, in the order in which they are."""
+        gold = set(instance.gold_pids)
+        spare = [passage.pid for passage in instance.passages if passage.pid not in gold]
+        return sorted(spare, key=partial(order_key, self._seed, "shorten", instance.id))
+
+    def _fits(self, found: Encoded) -> bool:
+        return len(found.ids) <= self._limit
+
+    def _without(self, instance: Instance, n_removed: int) -> Encoded:
+        """The instance without so many of its passages, the others numbered anew."""
+        passages = self.shown(instance, n_removed)
+        prompt = self.template.encode(prompt_over(instance, passages).text)
+        target = [
+            token
+            for segment in segments(instance, passages, self._variant, self._marks)
+            for token in self._ids(segment)
+        ]
+        ids = [*prompt, *target, self.end]
+        return Encoded(instance.id, instance.task, ids, len(prompt), n_removed)
+
+    def _ids(self, segment: Segment) -> list[int]:
+        if segment.is_mark:
+            return [self._tokenizer.convert_tokens_to_ids(segment.text)]
+        options = {"add_special_tokens": False, "split_special_tokens": True, "verbose": False}
+        ids: list[int] = self._tokenizer(segment.text, **options).input_ids
+        return ids
+
+
+def add_marks(tokenizer: Any) -> list[int]:
+    """Adds the marks of a retrieval to a tokenizer as control tokens; returns the ids that are new."""
+    from transformers import AddedToken
+
+    known = tokenizer.get_vocab()
+    new = [mark for mark in MARKS if mark not in known]
+    tokenizer.add_tokens([AddedToken(mark, special=True, normalized=False) for mark in new], special_tokens=True)
+    ids: list[int] = tokenizer.convert_tokens_to_ids(new)
+    return ids
+
+
+def end_of_output(tokenizer: Any, name: str) -> int:
+    """The token that ends an output: what the chat template ends a turn with, else the end of text.
+
+    SetupError where there is neither.
+    """
+    special = {*tokenizer.all_special_ids, *(id for id, one in tokenizer.added_tokens_decoder.items() if one.special)}
+    after = (
+        tokenizer(_after_turn(tokenizer, name), add_special_tokens=False).input_ids if tokenizer.chat_template else []
+    )
+    end = next((token for token in after if token in special), tokenizer.eos_token_id)
+    if end is None:
+        raise SetupError(f"the tokenizer of {name} has no token that ends an output; use a model that has one")
+    return int(end)
+
+
+def _after_turn(tokenizer: Any, name: str) -> str:
+    """What the chat template writes after a model's turn."""
+    from jinja2 import TemplateError
+
+    turns = [{"role": "user", "content": "question"}, {"role": "assistant", "content": _TURN}]
+    try:
+        text: str = tokenizer.apply_chat_template(turns, tokenize=False)
+    except TemplateError as error:
+        raise SetupError(f"the chat template of {name} refuses a model's turn ({first_line(error)})") from None
+    return text.rpartition(_TURN)[2]

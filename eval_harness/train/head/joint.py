@@ -1,0 +1,99 @@
+"""A language model and its head as one module, whose loss is that of the answer, of the retrieval, or of both."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from eval_harness.train.head.attention import use
+from eval_harness.train.head.passes import Example, generation_loss, read
+from eval_harness.train.head.scorer import retrieval_loss
+from eval_harness.train.head.top_k import gumbel, straight_through, top_k
+
+if TYPE_CHECKING:
+    import torch
+
+Loss = Literal["gen", "ret", "gen+ret"]
+
+LOSSES: tuple[Loss, ...] = get_args(Loss)
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What is learned: a loss, over K passages chosen at a temperature that falls by one factor a step.
+
+    `gen` trains the model, and the head through the mask alone; `ret` trains the head alone.
+    """
+
+    loss: Loss = "gen+ret"
+    k: int = 4
+    first_temperature: float = 1.0
+    last_temperature: float = 0.1
+    seed: str = "0"
+
+    @property
+    def generates(self) -> bool:
+        """Whether the answer is learned, and with it the model."""
+        return "gen" in self.loss
+
+    @property
+    def retrieves(self) -> bool:
+        """Whether the head is told which passages are gold."""
+        return "ret" in self.loss
+
+    def temperature(self, step: int, steps: int) -> float:
+        """The temperature of a step, counted from 0."""
+        share = min(step / max(steps - 1, 1), 1.0)
+        return float(self.first_temperature * (self.last_temperature / self.first_temperature) ** share)
+
+
+def joint(network: Any, head: Any, objective: Objective, name: str) -> "torch.nn.Module":
+    """The module: `network`, which may have adapters, and `head`; SetupError where passages cannot be hidden."""
+    import torch
+
+    inner = network.get_base_model() if hasattr(network, "get_base_model") else network
+    use(inner, name)
+    if not objective.generates:
+        network.requires_grad_(False)
+
+    class Joint(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.network, self.head = network, head
+
+        def activation_checkpointing_enable(self, **_: Any) -> None:
+            inner.activation_checkpointing_enable({"use_reentrant": False})  # keys and values leave their layer
+
+        def forward(
+            self,
+            input_ids: Any,
+            labels: Any,
+            question: Any,
+            passages: Any,
+            gold: Any,
+            draw: Any,
+            temperature: float = 1.0,
+        ) -> dict[str, Any]:
+            """`loss`, and the `recall` of gold among the top K, [1]; `draw` names the noise while it is trained."""
+            one = _example(input_ids, labels, question, passages, gold)
+            scores, kept = read(inner, self.head, one)
+            loss = scores.new_zeros(())
+            if objective.generates:
+                noise = gumbel(len(scores), objective.seed, str(int(draw))).to(scores) if self.training else 0
+                mask = straight_through(scores + noise, objective.k, temperature)
+                loss = loss + generation_loss(inner, kept, mask, one)
+            if objective.retrieves:
+                loss = loss + retrieval_loss(scores, one.gold)
+            return {"loss": loss, "recall": scores.new_tensor([recall(scores, one.gold, objective.k)])}
+
+    return Joint()
+
+
+def recall(scores: "torch.Tensor", gold: list[int], k: int) -> float:
+    """The share of gold passages among the K of the highest scores."""
+    return len({*top_k(scores, k)} & {*gold}) / len(gold)
+
+
+def _example(input_ids: Any, labels: Any, question: Any, passages: Any, gold: Any) -> Example:
+    (ids,) = input_ids.tolist()
+    first, end = question.tolist()
+    spans = [(start, stop) for start, stop in passages.tolist()]
+    return Example(ids, len(ids) - labels.shape[1], (first, end), spans, gold.tolist())

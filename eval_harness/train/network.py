@@ -1,0 +1,130 @@
+"""The weights that training begins with, adapters on them, and the checkpoint that is made of the best ones."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from builders.errors import SetupError
+from eval_harness.models.template import first_line, load_config, load_tokenizer
+from eval_harness.train.encode import add_marks, end_of_output
+
+
+def write_start(folder: Path, name: str, out: Path, *, marks: bool, rope_base: float | None, max_length: int) -> None:
+    """Writes the base model as training begins with it, with its tokenizer.
+
+    Marks that it does not know yet get the mean of all tokens' embeddings. A base of the rotation of positions takes
+    the model to `max_length` positions where it had fewer.
+    """
+    tokenizer = load_tokenizer(folder, name)
+    network = load_network(folder, name, "auto")
+    new = add_marks(tokenizer) if marks else []
+    _set_rope(network.config, tokenizer, name, rope_base, max_length)
+    _add_tokens(network, new, len(tokenizer))
+    network.generation_config = _greedy(network.generation_config, tokenizer, end_of_output(tokenizer, name))
+    network.save_pretrained(out)
+    tokenizer.save_pretrained(out)
+
+
+def load_network(folder: Path, name: str, dtype: str) -> Any:
+    """The causal model in a folder; `auto` keeps the number type of its file. SetupError where it cannot be loaded."""
+    from transformers import AutoModelForCausalLM
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    try:
+        return AutoModelForCausalLM.from_pretrained(str(folder), dtype=dtype, use_safetensors=True)
+    except (OSError, ValueError) as error:
+        raise SetupError(f"model {name} cannot be loaded: {first_line(error)}") from None
+
+
+def with_adapters(network: Any, rank: int, new_tokens: Sequence[int]) -> Any:
+    """A model whose linear layers get adapters of a rank (LoRA, Hu et al., 2021) and whose new tokens are learned."""
+    peft = imported_peft()
+    rows = {place: list(new_tokens) for place in _embeddings(network)} if new_tokens else None
+    config = peft.LoraConfig(
+        r=rank,
+        lora_alpha=2 * rank,
+        lora_dropout=0.0,
+        target_modules="all-linear",
+        trainable_token_indices=rows,
+        task_type="CAUSAL_LM",
+    )
+    return peft.get_peft_model(network, config)
+
+
+def write_finished(best: Path, start: Path, out: Path, *, lora: bool) -> None:
+    """Writes a whole checkpoint of the best weights, in the number type of the base model; adapters are merged."""
+    import torch
+    from transformers import GenerationConfig
+
+    dtype = load_config(start, start.name).dtype or torch.float32
+    if lora:
+        # Merged in float32, so that the sum is rounded once.
+        network = imported_peft().PeftModel.from_pretrained(load_network(start, start.name, "float32"), str(best))
+        network = network.merge_and_unload().to(dtype)
+    else:
+        network = load_network(best, best.name, str(dtype).removeprefix("torch."))
+    network.config.use_cache = True  # training turns it off
+    network.generation_config = GenerationConfig.from_pretrained(str(start))
+    network.save_pretrained(out)
+    load_tokenizer(start, start.name).save_pretrained(out)
+
+
+def imported_peft() -> Any:
+    """The package that makes adapters; SetupError where it is missing."""
+    try:
+        import peft
+    except ImportError:
+        raise SetupError("--lora needs the package peft; run: pip install 'icr2[train]'") from None
+    return peft
+
+
+def new_tokens(start: Path, base: Path, name: str) -> list[int]:
+    """The ids that the tokenizer of a start has and that of its base has not."""
+    return sorted(range(len(load_tokenizer(base, name)), len(load_tokenizer(start, name))))
+
+
+def _add_tokens(network: Any, new: Sequence[int], n_tokens: int) -> None:
+    """Gives new tokens the mean of the embeddings of those known before, in and out."""
+    import torch
+
+    if not new:
+        return
+    if n_tokens > network.get_input_embeddings().weight.shape[0]:
+        network.resize_token_embeddings(n_tokens, mean_resizing=False)
+    known = n_tokens - len(new)
+    with torch.no_grad():
+        for module in (network.get_input_embeddings(), network.get_output_embeddings()):
+            for values in (module.weight, getattr(module, "bias", None)):
+                if values is not None:
+                    values[list(new)] = values[:known].float().mean(dim=0).to(values.dtype)
+
+
+def _embeddings(network: Any) -> list[str]:
+    """The names of the modules that hold tokens' embeddings, in and, where they have weights of their own, out."""
+    wanted = [network.get_input_embeddings()]
+    if not network.config.get_text_config().tie_word_embeddings:
+        wanted.append(network.get_output_embeddings())
+    return [name for name, module in network.named_modules() if any(module is one for one in wanted)]
+
+
+def _set_rope(config: Any, tokenizer: Any, name: str, base: float | None, max_length: int) -> None:
+    if base is None:
+        return
+    inner = config.get_text_config()
+    rope = getattr(inner, "rope_parameters", None) or {}
+    if "rope_theta" not in rope:
+        raise SetupError(f"{name} has no single rotation of positions, so --rope-base cannot be set; leave it out")
+    rope["rope_theta"] = base
+    inner.max_position_embeddings = max(inner.max_position_embeddings, max_length)
+    tokenizer.model_max_length = max(tokenizer.model_max_length, max_length)
+
+
+def _greedy(given: Any, tokenizer: Any, end: int) -> Any:
+    """Settings of generation that end an output where the model did before, or with what is learned as its end."""
+    from transformers import GenerationConfig
+
+    own = given.eos_token_id
+    ends = {end, *(own if isinstance(own, list) else [own])} - {None}
+    pad = end if tokenizer.pad_token_id is None else tokenizer.pad_token_id
+    return GenerationConfig(eos_token_id=sorted(ends), bos_token_id=given.bos_token_id, pad_token_id=pad)

@@ -1,0 +1,109 @@
+"""A training as it goes: a line of a log for each step, a bar, and a figure of the losses."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+LOG = "train_log.jsonl"
+FIGURE = "loss.png"
+
+Line = dict[str, Any]
+
+
+class Log:
+    """The lines of a training: `step` with `loss`, `learning_rate` and `grad_norm`, or `validation_loss`, or `metrics`.
+
+    No line tells the time, so that a training that was stopped and went on has the lines of one that was not.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / LOG
+
+    def lines(self) -> list[Line]:
+        """All lines that are whole."""
+        if not self._path.exists():
+            return []
+        *whole, _ = self._path.read_bytes().split(b"\n")
+        return [json.loads(line) for line in whole]
+
+    def begin(self, step: int) -> None:
+        """Goes on after a step; what was written beyond it is taken out."""
+        kept = [line for line in self.lines() if line["step"] <= step]
+        self._path.write_text("".join(map(_text, kept)), encoding="utf-8")
+
+    def add(self, **line: Any) -> None:
+        """Adds a line."""
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(_text(line))
+
+
+def training_bar(steps: int, shown: bool) -> Any:
+    """A bar over the steps of a training, on the error output."""
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    bar = _bar(*columns, TimeElapsedColumn(), TimeRemainingColumn(), disable=not shown)
+    bar.add_task("training", total=steps)
+    return bar
+
+
+@contextmanager
+def encoding_bar(part: str, total: int) -> Iterator[Callable[[], None]]:
+    """A bar over the instances of a part, on the error output; gives what moves it on by one."""
+    with _bar() as bar:
+        task = bar.add_task(f"encoding {part}", total=total)
+        yield lambda: bar.advance(task)
+
+
+def say(text: str) -> None:
+    """Prints a line on the error output."""
+    from rich.console import Console
+
+    Console(stderr=True).print(text, highlight=False, soft_wrap=True)
+
+
+def draw(lines: Iterable[Line], out: Path) -> None:
+    """Draws the loss of each step, its mean over a twentieth of the steps, and the loss on validation, as a PNG."""
+    from matplotlib.figure import Figure
+
+    lines = list(lines)
+    losses = [(line["step"], line["loss"]) for line in lines if "loss" in line]
+    found = [(line["step"], line["validation_loss"]) for line in lines if "validation_loss" in line]
+    figure = Figure(figsize=(7, 3.5), layout="constrained")
+    axis = figure.subplots()
+    axis.plot(*_columns(losses), color="#b8bcc2", linewidth=0.8, label="training")
+    axis.plot(*_columns(_smoothed(losses)), color="#3b6ea5", label="training, mean of a twentieth")
+    axis.plot(*_columns(found), color="#c8443c", marker="o", markersize=3, label="validation")
+    axis.set_xlabel("step")
+    axis.set_ylabel("loss of a learned token (nats)")
+    axis.set_ylim(bottom=0)
+    axis.spines[["top", "right"]].set_visible(False)
+    axis.legend(frameon=False, fontsize=8)
+    figure.savefig(out, dpi=150, metadata={"Software": None})
+
+
+def _bar(*columns: Any, **options: Any) -> Any:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    return Progress(*columns, console=Console(stderr=True), **options)
+
+
+def _smoothed(points: list[tuple[int, float]]) -> list[tuple[int, float]]:
+    """The mean of each point and those before it, a twentieth of all."""
+    width = max(1, len(points) // 20)
+    means = []
+    for at in range(width, len(points) + 1):
+        recent = [value for _, value in points[at - width : at]]
+        means.append((points[at - 1][0], sum(recent) / width))
+    return means
+
+
+def _columns(points: list[tuple[int, float]]) -> tuple[list[int], list[float]]:
+    return [step for step, _ in points], [value for _, value in points]
+
+
+def _text(line: Line) -> str:
+    return json.dumps(line) + "\n"

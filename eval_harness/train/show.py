@@ -1,0 +1,101 @@
+"""One example of each task as a model learns it: what it reads, and token by token what it learns."""
+
+from collections.abc import Iterator
+from itertools import cycle
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from eval_harness.load import Dataset, Instance, names, scan
+from eval_harness.models import Checkpoint
+from eval_harness.models.template import load_config, load_tokenizer, position_limit
+from eval_harness.train.encode import Encoded, Encoder, add_marks
+from eval_harness.train.settings import Settings
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+_SHOWN = 600  # characters of what is read, at its beginning and at its end
+_BORDER = "│"  # between tokens that are learned
+
+
+class Example(NamedTuple):
+    """An instance with the text that is read and the tokens that are learned, or why it cannot be learned from.
+
+    Tokens that are parts of one character stand in `learned` as one; `n_read` and `n_learned` count all.
+    """
+
+    instance: Instance
+    read: str
+    learned: list[str]
+    left_out: str | None = None
+    n_read: int = 0
+    n_learned: int = 0
+    n_removed: int = 0
+
+
+def examples(dataset: Dataset, base: Checkpoint, settings: Settings, tasks: list[str]) -> Iterator[Example]:
+    """The first instance of each task, of `tasks` alone if any are given."""
+    tokenizer = load_tokenizer(base.folder, base.name)
+    if settings.needs_marks():
+        add_marks(tokenizer)
+    limit = min(settings.max_length, position_limit(load_config(base.folder, base.name), tokenizer))
+    encoder = Encoder(tokenizer, base.name, settings.variant, limit, marks=settings.needs_marks(), seed=settings.seed)
+    (config,) = settings.configs
+    first: dict[str, str] = {}
+    for id, task in names(dataset, config, settings.split):
+        if not tasks or task in tasks:
+            first.setdefault(task, id)
+    for instance in scan(dataset, config, settings.split, set(first.values())):
+        yield _example(instance, encoder.encode(instance), tokenizer)
+
+
+def page(example: Example, whole: bool = False) -> "Text":
+    """An example to print: dim what is read, its middle left out unless `whole`, and in green each token learned."""
+    from rich.text import Text
+
+    head = (f"{example.instance.task}  {example.instance.id}\n", "bold")
+    if example.left_out:
+        return Text.assemble(head, (f"cannot be learned from: {example.left_out}\n", "red"))
+    removed = f", {example.n_removed} passages taken out to fit" if example.n_removed else ""
+    read = example.read if whole else _ends(example.read)
+    styled = zip(example.learned, cycle(("green", "bold green")), strict=False)
+    tokens = [part for token in styled for part in (token, (_BORDER, "dim"))][:-1]
+    return Text.assemble(
+        head,
+        f"read, not learned: {example.n_read} tokens{removed}\n",
+        (read.rstrip("\n"), "dim"),
+        f"\nlearned: {example.n_learned} tokens\n",
+        *tokens,
+        "\n",
+    )
+
+
+def _ends(text: str) -> str:
+    """A text without its middle."""
+    left_out = len(text) - 2 * _SHOWN
+    return f"{text[:_SHOWN]} [... {left_out} characters ...] {text[-_SHOWN:]}" if left_out > 0 else text
+
+
+def _example(instance: Instance, found: Encoded | str, tokenizer: Any) -> Example:
+    if isinstance(found, str):
+        return Example(instance, "", [], found)
+    read, learned = found.ids[: found.n_prompt], found.ids[found.n_prompt :]
+    return Example(
+        instance, _text(tokenizer, read), _texts(tokenizer, learned), None, len(read), len(learned), found.n_removed
+    )
+
+
+def _text(tokenizer: Any, ids: list[int]) -> str:
+    text: str = tokenizer.decode(ids, clean_up_tokenization_spaces=False)
+    return text
+
+
+def _texts(tokenizer: Any, ids: list[int]) -> list[str]:
+    """What each token adds to the text; tokens that are parts of one character come together."""
+    found, held = [], []
+    for token in ids:
+        held.append(token)
+        text = _text(tokenizer, held)
+        if not text.endswith("\N{REPLACEMENT CHARACTER}"):
+            found.append(text)
+            held = []
+    return [*found, *([_text(tokenizer, held)] if held else [])]

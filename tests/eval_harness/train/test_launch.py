@@ -1,0 +1,52 @@
+"""Many processes, launched as on many GPUs."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval_harness.train.cli import CONFIGS
+from tests.eval_harness.train.conftest import losses
+
+
+@pytest.mark.slow
+def test_two_processes_give_the_losses_of_one_that_accumulates(
+    trained: Callable[..., tuple[Path, Any]], dataset: Path, base: Path, tmp_path: Path
+) -> None:
+    alone, _ = trained("alone", accumulate=4)
+    out = tmp_path / "two"
+    launch = "accelerate.commands.launch --multi_gpu --num_processes 2 --num_machines 1 --mixed_precision no"
+    what = ["-m", "tests.eval_harness.train.launched", dataset, base, out]
+    command = [
+        sys.executable,
+        "-m",
+        *launch.split(),
+        "--dynamo_backend",
+        "no",
+        "--main_process_port",
+        "0",
+        *map(str, what),
+    ]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, env={**os.environ, "OMP_NUM_THREADS": "1"}
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    found, wanted = losses(out), losses(alone)
+    assert [line[0] for line in found] == [line[0] for line in wanted]
+    for ours, theirs in zip(found, wanted, strict=True):
+        assert ours == pytest.approx(theirs, abs=1e-4)
+
+
+@pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.yaml")), ids=lambda path: path.stem)
+def test_the_settings_for_launching_are_read_by_accelerate(path: Path) -> None:
+    from accelerate.commands.config.config_args import load_config_from_file
+
+    found = load_config_from_file(str(path))
+    assert found.num_processes == int(path.stem.split("_")[1])
+    assert found.mixed_precision == "bf16"
+    kind = {"gpu_1": "NO", "fsdp_8": "FSDP", "zero3_8": "DEEPSPEED"}[path.stem]
+    assert str(found.distributed_type).rpartition(".")[2] == kind

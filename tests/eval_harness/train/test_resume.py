@@ -1,0 +1,35 @@
+"""A training that was killed goes on with the losses of one that was not."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.eval_harness.train.conftest import losses
+from tests.eval_harness.train.stopping import CHOSEN
+
+
+@pytest.mark.slow
+def test_killed_and_resumed_it_gives_the_losses_of_one_undisturbed(
+    trained: Callable[..., tuple[Path, Any]], dataset: Path, base: Path, tmp_path: Path
+) -> None:
+    """Killed after step 6, two steps beyond its last point, and again while the point of step 8 is written."""
+    undisturbed, record = trained("undisturbed", **CHOSEN)
+    out = tmp_path / "killed"
+    for step, moment, left in ((6, "step", [4]), (8, "save", [4, 8])):
+        command = [sys.executable, "-m", "tests.eval_harness.train.stopping", dataset, base, out, step, moment]
+        killed = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False)
+        assert killed.returncode == -9, killed.stderr[-2000:]
+        assert not out.exists()
+        work = out.with_name("killed.work")
+        assert sorted(int(path.name.split("-")[1]) for path in work.glob("checkpoint-*")) == left
+    resumed, again = trained("killed", **CHOSEN)
+    assert again == record
+    found, wanted = losses(resumed), losses(undisturbed)
+    assert [line[0] for line in found] == [line[0] for line in wanted]
+    for ours, theirs in zip(found, wanted, strict=True):
+        assert ours == pytest.approx(theirs, abs=1e-5)
+    assert len({round(loss, 3) for _, loss, _ in wanted}) > 8  # steps that differ, so that a shifted one shows
