@@ -1,8 +1,8 @@
 """Numbers of a CUDA machine that has Python and torch and nothing else: one file, imports nothing of ours.
 
 `python benchmarks/gpu.py OUT.json` takes under four minutes on a current data-centre GPU; `--tiny` runs small shapes
-on whatever device there is. `python benchmarks/gpu.py rap --help` tells of a run on a large model, which needs the
-package too.
+on whatever device there is. `python benchmarks/gpu.py rap --help` and `train --help` tell of runs of models, which need
+the package too.
 """
 
 import argparse
@@ -165,11 +165,16 @@ def measure(tiny: bool) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Writes the numbers to a file and prints them; with `rap` first, runs that instead."""
+    """Writes the numbers to a file and prints them; with `rap` or `train` first, runs that instead."""
     if sys.argv[1:2] == ["rap"]:
         from gpu_rap import main as rap  # lies beside this file
 
         rap(sys.argv[2:])
+        return
+    if sys.argv[1:2] == ["train"]:
+        from gpu_train import main as train
+
+        train(sys.argv[2:])
         return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path, help="the file for the numbers, as JSON")

@@ -13,11 +13,12 @@ class Collator(NamedTuple):
     """Makes batches of tensors; `pad` fills rows up and is never learned, whatever else it stands for.
 
     With `tail`, labels are those of the last tokens alone and the model is told to compute no other logits, whose
-    number times the vocabulary is most of the memory at long contexts.
+    number times the vocabulary is most of the memory at long contexts. `positions`: whether it is told of them.
     """
 
     pad: int
     tail: bool = True
+    positions: bool = True
 
     def __call__(self, examples: Sequence[Encoded]) -> dict[str, Any]:
         """`input_ids`, `attention_mask`, `position_ids` (rows, longest) and `labels`, for a causal model's loss.
@@ -37,13 +38,16 @@ class Collator(NamedTuple):
             ids[row, start:] = torch.tensor(one.ids)
             labels[row, start + one.n_prompt :] = torch.tensor(one.ids[one.n_prompt :])
             mask[row, start:] = 1
-        batch = {"input_ids": ids, "attention_mask": mask, "position_ids": (mask.cumsum(1) - 1).clamp(min=0)}
+        batch = {"input_ids": ids, "attention_mask": mask}
+        if self.positions:
+            batch["position_ids"] = (mask.cumsum(1) - 1).clamp(min=0)
         if not self.tail:
             return batch | {"labels": labels}
         kept = max(len(one.ids) - one.n_prompt for one in examples) + 1  # a token is predicted by the one before
         return batch | {"labels": labels[:, -kept:], "logits_to_keep": kept}
 
 
-def keeps_tail(network: Any) -> bool:
-    """Whether a causal model computes the logits of the last tokens alone when told to."""
-    return "logits_to_keep" in signature(network.forward).parameters
+def collator_for(network: Any, pad: int | None) -> Collator:
+    """The collator that gives a causal model no more than it takes."""
+    takes = signature(network.forward).parameters
+    return Collator(pad or 0, tail="logits_to_keep" in takes, positions="position_ids" in takes)

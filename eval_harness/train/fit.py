@@ -60,8 +60,8 @@ class Fit:
         set_seed(arguments.seed)
         with training_bar(self.steps, shown=arguments.process_index == 0) as bar:
             network, collator = make()
-            shown = [*callbacks, _keeping(self), _showing(self, bar)]
-            trainer = self.trainer(network, arguments, collator, order, validation, shown)
+            every = [*callbacks, _keeping(self), _showing(self, bar)]
+            trainer = self.trainer(network, arguments, collator, order, validation, every)
             trainer.train(resume_from_checkpoint=str(point.folder) if point else None)
 
     def arguments(self) -> Any:
@@ -143,6 +143,7 @@ def _keeping(fit: Fit) -> Any:
             args.distributed_state.wait_for_everyone()
             if state.is_world_process_zero:
                 mark_whole(point)
+            args.distributed_state.wait_for_everyone()
             if fit.is_over(point):
                 control.should_training_stop = True
 

@@ -17,7 +17,7 @@ from eval_harness.results import differing, open_record, write_json
 from eval_harness.train.encode import Encoder
 from eval_harness.train.fit import processes
 from eval_harness.train.network import imported_peft, write_start
-from eval_harness.train.points import Point, last_point
+from eval_harness.train.points import Point, last_point, remove_parts
 from eval_harness.train.progress import FIGURE, LOG, encoding_bar, say
 from eval_harness.train.record import Training, read_training, write_training
 from eval_harness.train.samples import Counts, Part, described, write_samples
@@ -87,6 +87,7 @@ def train(folder: Path, model: str, settings: Settings, out: Path, kind: Kind) -
                 if me.is_main_process:
                     held.enter_context(_alone(job.work))
                     _prepare(job, kind.write)
+                    remove_parts(job.work)
                 point = last_point(job.work)
         if earlier is None:
             point = kind.fit(job, point)
@@ -114,6 +115,7 @@ def _finished(job: Job) -> Training | None:
     kept["settings"] = {name: value for name, value in kept["settings"].items() if name in job.record["settings"]}
     if names := sorted(differing(kept, json.loads(json.dumps(job.record)))):
         raise SetupError(f"{job.out} holds another training, which differs in {', '.join(names)}; choose another --out")
+    remove(job.work)  # it may have been stopped just before
     return earlier
 
 
@@ -167,6 +169,8 @@ def _finish(job: Job, point: Point, kind: Kind) -> Training:
     """Makes the checkpoint of the best weights, by one rename, and removes the work folder."""
     counts = json.loads((job.data / "counts.json").read_text(encoding="utf-8"))
     record = finished_record(job.record, counts, point)
+    for leftover in job.out.parent.glob(f".{job.out.name}.*.partial"):  # of a process that was killed just here
+        remove(leftover)
     with replacing(job.out) as partial:
         kind.finish(job, point.best, partial)
         for name in (LOG, FIGURE):

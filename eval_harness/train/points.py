@@ -36,15 +36,20 @@ def mark_whole(point: Point) -> None:
 
 
 def last_point(work: Path) -> Point | None:
-    """The latest point, None before the first; what was left half-written is removed."""
+    """The latest point, None before the first."""
     found = []
     for folder in _folders(work):
         if (folder / _WHOLE).exists():
             best = json.loads((folder / "trainer_state.json").read_text(encoding="utf-8"))["best_global_step"]
             found.append(point_at(work, _step(folder), best))
-        else:
-            remove(folder)
     return max(found, key=lambda point: point.step, default=None)
+
+
+def remove_parts(work: Path) -> None:
+    """Removes checkpoints that were left half-written."""
+    for folder in _folders(work):
+        if not (folder / _WHOLE).exists():
+            remove(folder)
 
 
 def _name(step: int) -> str:

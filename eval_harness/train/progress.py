@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from builders.work import replacing
+
 LOG = "train_log.jsonl"
 FIGURE = "loss.png"
 
@@ -31,7 +33,8 @@ class Log:
     def begin(self, step: int) -> None:
         """Goes on after a step; what was written beyond it is taken out."""
         kept = [line for line in self.lines() if line["step"] <= step]
-        self._path.write_text("".join(map(_text, kept)), encoding="utf-8")
+        with replacing(self._path) as partial:
+            partial.write_text("".join(map(_text, kept)), encoding="utf-8")
 
     def add(self, **line: Any) -> None:
         """Adds a line."""

@@ -5,7 +5,7 @@ from typing import Any
 
 from builders.device import dtype_name
 from eval_harness.models.template import load_tokenizer
-from eval_harness.train.collate import Collator, keeps_tail
+from eval_harness.train.collate import Collator, collator_for
 from eval_harness.train.fit import Fit
 from eval_harness.train.job import Job, Kind
 from eval_harness.train.network import load_network, new_tokens, with_adapters, write_finished
@@ -41,7 +41,7 @@ def _network(job: Job, dtype: str) -> tuple[Any, Collator]:
     """The network to train, and what makes its batches."""
     name = job.base.name
     network = load_network(job.start, name, dtype)
-    collator = Collator(load_tokenizer(job.start, name).pad_token_id or 0, keeps_tail(network))
+    collator = collator_for(network, load_tokenizer(job.start, name).pad_token_id)
     if job.settings.lora:
         network = with_adapters(network, job.settings.lora_rank, new_tokens(job.start, job.base.folder, name))
     return network, collator

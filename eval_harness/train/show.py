@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from builders.errors import SetupError
 from eval_harness.load import Dataset, Instance, names, scan
 from eval_harness.models import Checkpoint
 from eval_harness.models.template import load_config, load_tokenizer, position_limit
@@ -33,7 +34,7 @@ class Example(NamedTuple):
 
 
 def examples(dataset: Dataset, base: Checkpoint, settings: Settings, tasks: list[str]) -> Iterator[Example]:
-    """The first instance of each task, of `tasks` alone if any are given."""
+    """The first instance of each task, of `tasks` alone if any are given; SetupError where there is none of them."""
     tokenizer = load_tokenizer(base.folder, base.name)
     if settings.needs_marks():
         add_marks(tokenizer)
@@ -42,9 +43,12 @@ def examples(dataset: Dataset, base: Checkpoint, settings: Settings, tasks: list
     (config,) = settings.configs
     first: dict[str, str] = {}
     for id, task in names(dataset, config, settings.split):
-        if not tasks or task in tasks:
-            first.setdefault(task, id)
-    for instance in scan(dataset, config, settings.split, set(first.values())):
+        first.setdefault(task, id)
+    if unknown := sorted(set(tasks) - set(first)):
+        there = ", ".join(sorted(first))
+        raise SetupError(f"{config}/{settings.split} has no task {', '.join(unknown)}; there are {there}")
+    wanted = {id for task, id in first.items() if not tasks or task in tasks}
+    for instance in scan(dataset, config, settings.split, wanted):
         yield _example(instance, encoder.encode(instance), tokenizer)
 
 

@@ -6,7 +6,7 @@ its own. Each of its weights is multiplied with the mask of the passage that the
 out has a weight of exactly 0, as under a mask of -inf, and still a derivative: what letting it in would change.
 """
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from builders.errors import SetupError
 from eval_harness.models.prefix import can_share
@@ -18,18 +18,23 @@ NAME = "icr2_choice"
 _MOST = 3.0  # how far above every key that is seen the logit of one that is not may count, lest its derivative explode
 
 
-class Kept(NamedTuple):
-    """The first pass: `layers` is filled with each layer's keys and values of the first `n` tokens."""
+class Kept:
+    """The first pass: `layers` is filled with each layer's keys and values of the first `n` tokens.
 
-    n: int
-    layers: "dict[int, tuple[torch.Tensor, torch.Tensor]]"
+    Neither tuple nor dataclass, which FSDP would take apart on the way to each layer, so that it filled a copy.
+    """
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+        self.layers: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
 
 
-class Chosen(NamedTuple):
+class Chosen:
     """The second pass: what the first one kept, and the mask of each of its tokens, [n] in float32."""
 
-    kept: Kept
-    mask: "torch.Tensor"
+    def __init__(self, kept: Kept, mask: "torch.Tensor") -> None:
+        self.kept = kept
+        self.mask = mask
 
 
 def use(network: Any, name: str) -> None:
@@ -38,7 +43,9 @@ def use(network: Any, name: str) -> None:
     from transformers.masking_utils import sdpa_mask
 
     if not can_share(network):
-        raise SetupError(f"{name} has windows or states of its own, so passages cannot be hidden from it")
+        raise SetupError(
+            f"{name} has windows or states of its own, so passages cannot be hidden from it; use --loss ret"
+        )
     AttentionInterface.register(NAME, _attend)
     AttentionMaskInterface.register(NAME, sdpa_mask)
     network.set_attn_implementation(NAME)
@@ -49,13 +56,15 @@ def _attend(module: Any, query: Any, key: Any, value: Any, attention_mask: Any, 
 
     reading = options.pop("reading", None)
     if isinstance(reading, Chosen):
-        return _attend_chosen(reading, module, query, key, value, options.get("scaling")), None
+        return _attend_chosen(reading, module, query, key, value, options), None
     if isinstance(reading, Kept):
         reading.layers[module.layer_idx] = (key[:, :, : reading.n], value[:, :, : reading.n])
     return sdpa_attention_forward(module, query, key, value, attention_mask, **options)
 
 
-def _attend_chosen(reading: Chosen, module: Any, query: Any, key: Any, value: Any, scaling: float | None) -> Any:
+def _attend_chosen(
+    reading: Chosen, module: Any, query: Any, key: Any, value: Any, options: dict[str, Any]
+) -> "torch.Tensor":
     """[1, tokens, heads, size], as transformers wants it; query head h reads key head h // group."""
     import torch
 
@@ -63,8 +72,10 @@ def _attend_chosen(reading: Chosen, module: Any, query: Any, key: Any, value: An
     key, value = (torch.cat(pair, dim=2) for pair in zip(before, (key, value), strict=True))
     _, heads, tokens, size = query.shape
     grouped = query.reshape(1, key.shape[1], -1, size)  # [1, key heads, group * tokens, size]
+    scaling = options.get("scaling")
     logits = torch.matmul(grouped, key.transpose(2, 3)).float() * (size**-0.5 if scaling is None else scaling)
     weights = _weights(logits.reshape(1, heads, tokens, -1), reading.mask).to(value.dtype)
+    weights = torch.nn.functional.dropout(weights, options.get("dropout", 0.0))
     found = torch.matmul(weights.reshape(1, key.shape[1], -1, key.shape[2]), value)
     return found.reshape(1, heads, tokens, -1).transpose(1, 2).contiguous()
 

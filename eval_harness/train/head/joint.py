@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from eval_harness.train.head.attention import use
+from eval_harness.train.head.attention import Kept, use
 from eval_harness.train.head.passes import Example, generation_loss, read
 from eval_harness.train.head.scorer import retrieval_loss
 from eval_harness.train.head.top_k import gumbel, straight_through, top_k
@@ -46,18 +46,26 @@ class Objective:
 
 
 def joint(network: Any, head: Any, objective: Objective, name: str) -> "torch.nn.Module":
-    """The module: `network`, which may have adapters, and `head`; SetupError where passages cannot be hidden."""
+    """The module: `network`, which may have adapters, and `head`.
+
+    SetupError where the answer is to be learned, and passages cannot be hidden from the model.
+    """
     import torch
 
     inner = network.get_base_model() if hasattr(network, "get_base_model") else network
-    use(inner, name)
-    if not objective.generates:
+    if objective.generates:
+        use(inner, name)
+    else:
         network.requires_grad_(False)
 
     class Joint(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
             self.network, self.head = network, head
+            self._no_split_modules = inner._no_split_modules  # what FSDP deals out whole
+
+        def tie_weights(self) -> None:
+            inner.tie_weights()
 
         def activation_checkpointing_enable(self, **_: Any) -> None:
             inner.activation_checkpointing_enable({"use_reentrant": False})  # keys and values leave their layer
@@ -74,9 +82,11 @@ def joint(network: Any, head: Any, objective: Objective, name: str) -> "torch.nn
         ) -> dict[str, Any]:
             """`loss`, and the `recall` of gold among the top K, [1]; `draw` names the noise while it is trained."""
             one = _example(input_ids, labels, question, passages, gold)
-            scores, kept = read(inner, self.head, one)
+            kept = Kept(one.context_end) if objective.generates else None
+            scores, states = read(inner, self.head, one, kept)
             loss = scores.new_zeros(())
-            if objective.generates:
+            if kept:
+                loss = 0 * states.float().sum()  # FSDP brings a layer's weights back where its output has a gradient
                 noise = gumbel(len(scores), objective.seed, str(int(draw))).to(scores) if self.training else 0
                 mask = straight_through(scores + noise, objective.k, temperature)
                 loss = loss + generation_loss(inner, kept, mask, one)

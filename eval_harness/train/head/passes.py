@@ -30,18 +30,21 @@ class Example(NamedTuple):
 
 
 class Read(NamedTuple):
-    """What the first pass gives: the passages' scores, and keys and values of the context."""
+    """What the first pass gives: the passages' scores, [passages] in float32, and the states that they come from."""
 
     scores: "torch.Tensor"
-    kept: Kept
+    states: "torch.Tensor"
 
 
-def read(network: Any, head: Any, example: Example) -> Read:
-    """Reads the prompt and scores its passages, [passages] in float32."""
-    kept = Kept(example.context_end, {})
+def read(network: Any, head: Any, example: Example, kept: Kept | None = None) -> Read:
+    """Reads the prompt and scores its passages; fills `kept`, where it is given, for the second pass."""
     ids = _row(network, example.ids[: example.n_prompt])
     states = network.base_model(input_ids=ids, use_cache=False, reading=kept).last_hidden_state[0]
-    return Read(scores_of(head, states, example.question, example.passages), kept)
+    if kept and len(kept.layers) < network.config.get_text_config().num_hidden_layers:
+        raise RuntimeError(
+            f"only the layers {sorted(kept.layers)} keep keys and values; the others would see everything"
+        )
+    return Read(scores_of(head, states, example.question, example.passages), states)
 
 
 def generation_loss(network: Any, kept: Kept, mask: "torch.Tensor", example: Example) -> "torch.Tensor":

@@ -93,6 +93,8 @@ def test_what_there_is_not_is_said(folder: Path, base: Path, tmp_path: Path) -> 
         run(*usual, "--config", "1k_p0", "--split", "test")
     assert not (tmp_path / "out").exists()
     assert not (tmp_path / "out.work").exists()
+    with pytest.raises(SetupError, match="1k_p0/train has no task quest; there are fever, nq, wow"):
+        run("train", "show", folder, "--variant", "da", "--model", base, "--config", "1k_p0", "--task", "quest")
 
 
 def test_the_settings_for_launching_lie_in_a_folder() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from eval_harness.train.collate import IGNORED, Collator, keeps_tail
+from eval_harness.train.collate import IGNORED, Collator, collator_for
 from eval_harness.train.encode import Encoded
 
 PAD = EOS = 1
@@ -42,7 +42,7 @@ def test_a_batch_gives_the_losses_of_its_rows(kind: str, tmp_path: Path) -> None
     from tests.eval_harness.conftest import save_model
 
     network = AutoModelForCausalLM.from_pretrained(save_model(tmp_path / "m", kind=kind)).eval()
-    assert keeps_tail(network)
+    assert collator_for(network, PAD) == Collator(PAD)
 
     def summed(examples: list[Encoded], tail: bool) -> Any:
         return network(**Collator(PAD, tail)(examples), num_items_in_batch=1).loss
@@ -61,3 +61,11 @@ def whole(network: Any, one: Encoded) -> Any:
 
     logs = network(input_ids=torch.tensor([one.ids])).logits[0].log_softmax(-1)
     return -sum(logs[at - 1, one.ids[at]] for at in range(one.n_prompt, len(one.ids)))
+
+
+def test_a_model_is_given_no_more_than_it_takes() -> None:
+    class Alone:
+        def forward(self, input_ids: Any, attention_mask: Any, labels: Any) -> None: ...
+
+    collator = collator_for(Alone(), None)
+    assert {*collator([SHORT])} == {"input_ids", "attention_mask", "labels"}

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from eval_harness.train.fit import Fit
-from eval_harness.train.points import Point, last_point, mark_whole, point_at
+from eval_harness.train.points import Point, last_point, mark_whole, point_at, remove_parts
 from eval_harness.train.progress import Log, draw
 from tests.eval_harness.train.conftest import settings
 
@@ -39,6 +39,8 @@ def test_one_that_was_left_half_written_is_no_point(tmp_path: Path) -> None:
     write_point(tmp_path, 5, 5)
     write_point(tmp_path, 10, 10, whole=False)
     assert last_point(tmp_path) == Point(tmp_path / "checkpoint-5", 5, 5)
+    assert names(tmp_path) == ["checkpoint-10", "checkpoint-5"]
+    remove_parts(tmp_path)
     assert names(tmp_path) == ["checkpoint-5"]
 
 

@@ -12,6 +12,7 @@ from eval_harness.models.steps import greedy, selected
 from eval_harness.train.head.attention import Chosen, Kept, use
 from eval_harness.train.head.passes import Example, answer_logits, generation_loss, over_tokens, read
 from eval_harness.train.head.scorer import Shape, new_head
+from eval_harness.train.head.top_k import relaxed_top_k, straight_through
 
 SIZES: dict[str, Any] = {
     "hidden_size": 32,
@@ -73,9 +74,15 @@ def by_mask(network: Any, one: Example, hidden: list[int]) -> torch.Tensor:
     return logits[one.n_prompt - 1 : -1]
 
 
+def kept_of(network: Any, one: Example) -> Kept:
+    """What the first pass keeps."""
+    kept = Kept(one.context_end)
+    read(network, new_head(Shape(32, 8)), one, kept)
+    return kept
+
+
 def ours(network: Any, one: Example, mask: torch.Tensor) -> torch.Tensor:
-    head = new_head(Shape(32, 8))
-    return answer_logits(network, read(network, head, one).kept, mask, one)
+    return answer_logits(network, kept_of(network, one), mask, one)
 
 
 @pytest.mark.parametrize("name", CONFIGS)
@@ -138,7 +145,7 @@ def test_every_passage_has_the_derivative_of_letting_it_in(values: list[float]) 
     plain, chooses = network_of("llama", chooses=False, spread=0.1), network_of("llama", spread=0.1)
     want = multiplied(plain, one, wanted)
     want.backward()
-    loss = generation_loss(chooses, read(chooses, new_head(Shape(32, 8)), one).kept, found, one)
+    loss = generation_loss(chooses, kept_of(chooses, one), found, one)
     loss.backward()
     assert loss.item() == pytest.approx(want.item(), abs=1e-5)
     assert wanted.grad is not None and found.grad is not None
@@ -146,6 +153,35 @@ def test_every_passage_has_the_derivative_of_letting_it_in(values: list[float]) 
     assert (found.grad != 0).all()
     for (name, one_weight), other in zip(chooses.named_parameters(), plain.parameters(), strict=True):
         torch.testing.assert_close(one_weight.grad, other.grad, atol=1e-5, rtol=1e-3, msg=name)
+
+
+def test_a_hidden_passage_that_attention_wants_badly_has_a_finite_derivative() -> None:
+    """Logits of hundreds, which overflow as weights where what is seen is taken for the highest."""
+    one, network = example(), network_of("llama")
+    with torch.no_grad():
+        for layer in network.model.layers:
+            layer.self_attn.q_proj.weight *= 300
+    mask = torch.tensor([0.0, 0.0, 1.0, 0.0], requires_grad=True)
+    loss = generation_loss(network, kept_of(network, one), mask, one)
+    loss.backward()
+    assert mask.grad is not None and torch.isfinite(mask.grad).all()
+    assert all(torch.isfinite(weight.grad).all() for weight in network.parameters())
+
+
+def test_gradients_through_the_hard_mask_are_those_of_the_relaxed_one_in_the_limit() -> None:
+    """The loss of the answer under the mask of the top 2, against its loss under the relaxed mask, in float64."""
+    one, network = example(), network_of("llama", spread=0.1).double()
+    kept = kept_of(network, one)
+    off = []
+    for temperature in (0.3, 0.1, 0.05, 0.02):
+        gradients = []
+        for mask_of in (straight_through, relaxed_top_k):
+            scores = torch.tensor([0.3, -1.2, 0.9, 0.1], dtype=torch.float64, requires_grad=True)
+            loss = generation_loss(network, kept, mask_of(scores, 2, temperature), one)
+            gradients.append(torch.autograd.grad(loss, scores, retain_graph=True)[0])
+        off.append(float((gradients[0] - gradients[1]).norm() / gradients[1].norm()))
+    assert off == sorted(off, reverse=True)
+    assert off[-1] < 1e-3
 
 
 @pytest.mark.parametrize("name", CONFIGS)
@@ -156,7 +192,7 @@ def test_activations_computed_anew_give_the_same_gradients(name: str) -> None:
         if anew:
             network.activation_checkpointing_enable({"use_reentrant": False})
         mask = torch.tensor([1.0, 0.0, 1.0, 0.0], requires_grad=True)
-        generation_loss(network, read(network, new_head(Shape(32, 8)), one).kept, mask, one).backward()
+        generation_loss(network, kept_of(network, one), mask, one).backward()
         gradients.append([mask.grad, *(weight.grad for weight in network.parameters())])
     for before, after in zip(*gradients, strict=True):
         torch.testing.assert_close(before, after)
@@ -184,9 +220,15 @@ def test_a_window_is_refused() -> None:
         use(network, "tiny")
 
 
+def test_a_model_that_does_not_attend_so_is_found_out() -> None:
+    network = network_of("llama", chooses=False)
+    with pytest.raises(RuntimeError, match="only the layers \\[\\] keep"):
+        kept_of(network, example())
+
+
 def test_only_the_context_is_kept() -> None:
     network = network_of("llama")
-    kept = read(network, new_head(Shape(32, 8)), example()).kept
+    kept = kept_of(network, example())
     assert kept.n == 30
     assert {part.shape[2] for layer in kept.layers.values() for part in layer} == {30}
     assert isinstance(Chosen(kept, torch.ones(30)).kept, Kept)

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 import torch
-from transformers import AutoModelForCausalLM, LlamaConfig
+from transformers import AutoModelForCausalLM, LlamaConfig, MistralConfig
 
+from builders.errors import SetupError
 from eval_harness.train.head import joint as module
 from eval_harness.train.head.examples import Drawn, batch_of
 from eval_harness.train.head.joint import Loss, Objective, joint, recall
@@ -67,6 +68,17 @@ def test_beside_gen_the_loss_of_the_retrieval_still_gives_the_model_nothing() ->
     for one, other in zip(both.network.parameters(), alone.network.parameters(), strict=True):
         assert torch.equal(one.grad, other.grad)
     assert not torch.equal(both.head["query"].weight.grad, alone.head["query"].weight.grad)
+
+
+def test_a_model_with_windows_can_have_a_head_but_cannot_learn_to_answer_from_its_choice() -> None:
+    sizes: dict[str, Any] = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "vocab_size": 90}
+    config = MistralConfig(**sizes, num_attention_heads=4, num_key_value_heads=2, sliding_window=8)
+    network = AutoModelForCausalLM.from_config(config)
+    with pytest.raises(SetupError, match="tiny has windows or states of its own"):
+        joint(network, new_head(Shape(32, 8)), Objective("gen+ret", 2), "tiny")
+    ours = joint(network, new_head(Shape(32, 8)), Objective("ret", 2), "tiny").train()
+    ours(**batch())["loss"].backward()
+    assert moved(ours)["scorer"] > 0
 
 
 def test_gen_moves_the_model_and_the_head() -> None:

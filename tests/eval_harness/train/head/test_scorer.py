@@ -45,7 +45,7 @@ def test_a_passage_has_its_score_whatever_stands_beside_it() -> None:
     """Any number of passages: one alone, all, and fifty."""
     ours, given = head(), states()
     whole = scores_of(ours, given, (10, 13), SPANS)
-    alone = [float(scores_of(ours, given, (10, 13), [span])[0]) for span in SPANS]
+    alone = [scores_of(ours, given, (10, 13), [span]).item() for span in SPANS]
     assert whole.tolist() == pytest.approx(alone, abs=1e-6)
     long = torch.randn(120, 8)
     assert scores_of(ours, long, (110, 115), [(2 * at, 2 * at + 2) for at in range(50)]).shape == (50,)

@@ -8,10 +8,13 @@ from typing import Any
 
 import pytest
 import torch
+import typer
+from typer.testing import CliRunner
 
 from builders.errors import SetupError
 from eval_harness.load import load_instances, open_dataset
 from eval_harness.models.hf import HfModel
+from eval_harness.train.cli import register
 from eval_harness.train.head import training as module
 from eval_harness.train.head.examples import Drawn, Examples, batch_of
 from eval_harness.train.head.files import FILE, read_head
@@ -55,6 +58,20 @@ def test_eight_instances_are_learned_by_heart(boxes: Path, checkpoint: Path, tmp
         assert list(row.steps_s or ()) == ["retrieval", "answer"]
 
 
+def test_the_command_says_how_to_answer(boxes: Path, learner: Path, tmp_path: Path) -> None:
+    app = typer.Typer()
+    register(app)
+    options = "--config 1k --loss ret --k 3 --width 8 --scorer linear --temperature 2 --last-temperature 1 --steps 1"
+    command = ["train", "head", str(boxes), "--model", str(learner), "--out", str(tmp_path / "out"), *options.split()]
+    found = CliRunner().invoke(app, command, catch_exceptions=False)
+    assert f"icr2 eval {boxes} --config 1k --model {tmp_path / 'out'} --method rethead@3" in found.output
+    record = read_training(tmp_path / "out")
+    assert record is not None
+    wanted = {"loss": "ret", "k": 3, "width": 8, "scorer": "linear", "temperature": 2.0, "last_temperature": 1.0}
+    assert {name: record.settings[name] for name in wanted} == wanted
+    assert (record.variant, record.settings["steps_taken"]) == ("head", 1)
+
+
 def test_the_checkpoint_says_what_it_is(checkpoint: Path, learner: Path) -> None:
     record = read_training(checkpoint)
     assert record is not None
@@ -63,9 +80,9 @@ def test_the_checkpoint_says_what_it_is(checkpoint: Path, learner: Path) -> None
     assert {name: record.settings[name] for name in ("loss", "k", "width", "scorer", "head_lr")} == {
         "loss": "gen+ret",
         "k": 2,
-        "width": 32,
+        "width": 64,
         "scorer": "mlp",
-        "head_lr": 6e-3,
+        "head_lr": 1e-2,
     }
     names = {path.name for path in checkpoint.iterdir()}
     assert {"config.json", "model.safetensors", FILE, "training.json", "train_log.jsonl"} <= names
@@ -158,6 +175,17 @@ def test_adapters_are_merged_and_the_head_is_kept(boxes: Path, learner: Path, tm
     before, after = (load_network(folder, "x", "float32") for folder in (learner, tmp_path / "out"))
     moved = [name for name, one in before.named_parameters() if not torch.equal(one, after.get_parameter(name))]
     assert moved and all("proj" in name for name in moved)
+
+
+@pytest.mark.parametrize(("loss", "lora"), [("gen+ret", False), ("gen", True), ("ret", False)])
+def test_in_a_short_number_type(boxes: Path, learner: Path, tmp_path: Path, loss: Any, lora: bool) -> None:
+    """The losses are those of float32 within rounding, and the head, which is learned, is held in float32."""
+    settings = replace(SHORT, steps=2, loss=loss, lora=lora)
+    train(boxes, str(learner), settings, tmp_path / "long", HEAD)
+    train(boxes, str(learner), replace(settings, dtype="bfloat16"), tmp_path / "short", HEAD)
+    long, short = ([line["loss"] for line in log_of(tmp_path / name) if "loss" in line] for name in ("long", "short"))
+    assert short == pytest.approx(long, abs=0.1)
+    assert {weight.dtype for weight in read_head(tmp_path / "short").parameters()} == {torch.float32}
 
 
 def test_activations_can_be_computed_anew(boxes: Path, learner: Path, tmp_path: Path) -> None:

@@ -1,0 +1,51 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from builders.manifest import FORMAT
+from tests.eval_harness.conftest import save_model, write_config
+from tests.eval_harness.train.conftest import CONFIG, learnable
+
+SCRIPT = Path(__file__).parents[2] / "benchmarks" / "gpu.py"
+
+
+def run(folder: Path, *options: object) -> subprocess.CompletedProcess[str]:
+    """The script with `train`."""
+    command = [sys.executable, SCRIPT, "train", *options]
+    return subprocess.run([*map(str, command)], cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_train_goes_from_a_model_to_a_report(tmp_path: Path) -> None:
+    """On a small model without a GPU: the same commands as on a large one."""
+    dataset, splits = tmp_path / "data", ("train", "validation", "test")
+    for split in splits:
+        write_config(dataset, CONFIG, learnable(), f"{split}-00000-of-00001.parquet")
+    files = {split: [{"path": f"{CONFIG}/{split}-00000-of-00001.parquet"}] for split in splits}
+    manifest = {"format": FORMAT, "name": "tiny", "version": "1.0.0", "configs": {CONFIG: files}}
+    (dataset / "manifest.json").write_text(json.dumps(manifest))
+    model = save_model(tmp_path / "model", positions=512)
+    options = ("--dataset", dataset, "--config", CONFIG, "--model", model, "--dtype", "float32", "--cpu", "--lora")
+    done = run(tmp_path, "out", *options, "--steps", 2, "--limit", 1)
+    assert done.returncode == 0, done.stderr[-2000:]
+    made = {path.name for path in (tmp_path / "out").iterdir()}
+    assert made == {"da", "rta", "cci", "run-da", "run-rta", "run-cci", "report", "train.json"}
+    assert len((tmp_path / "out" / "run-rta" / "results.jsonl").read_text().splitlines()) == 3
+    assert len(json.loads((tmp_path / "out" / "train.json").read_text())) == 7
+
+
+def test_train_says_in_one_line_that_there_is_no_gpu(tmp_path: Path) -> None:
+    import torch
+
+    if torch.cuda.is_available():
+        pytest.skip("there is a CUDA device")
+    done = run(tmp_path, "out", "--dataset", "data")
+    assert (done.returncode, done.stderr) == (
+        1,
+        "torch sees no CUDA device; run with --cpu to try a small model without one\n",
+    )
+    assert not (tmp_path / "out").exists()
