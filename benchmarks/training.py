@@ -1,7 +1,7 @@
 """What training does to a small model: three variants on kilt_mini's train split, beside the model as it came.
 
-`python -m benchmarks.training OUT [--data DIR]` takes about an hour on two quiet cores; started again, it goes on where
-it was. OUT gets the dataset, the checkpoints, the heads of all models with figure 6, the runs and their report.
+`python -m benchmarks.training OUT [--data DIR]` takes one to two hours on two quiet cores; started again, it goes on
+where it was. OUT gets the dataset, the checkpoints, the heads of all models with figure 6, the runs and their report.
 """
 
 import subprocess
@@ -17,7 +17,12 @@ from eval_harness.train.variants import VARIANTS
 
 MODEL = "smollm2"
 CONFIG = "1k_p100"
-HEADS = "4x2"  # Q and M of RAP
+METHODS = {
+    "untuned": ["vanilla_rag", "oracle_rag"],
+    "da": ["sft_da"],
+    "rta": ["sft_rta", "sft_rta+rap@4x2"],
+    "cci": ["sft_cci"],
+}
 POSITIONS = {"da": "last", "rta": "retrieval", "cci": "retrieval"}  # where heads are looked at from, by variant
 
 
@@ -38,10 +43,8 @@ def commands(given: Namespace) -> Iterator[list[str]]:
             yield ["probe", *common, "--model", model, *look, "--out", str(heads[name])]
     yield ["heads", *map(str, heads.values()), "--figure", str(out / "figure6.png")]
     for name, model in models.items():
-        rap = f"{_asked(name)}rap@{HEADS}"
-        named = ["vanilla_rag", "oracle_rag", rap] if name == "untuned" else [f"sft_{name}", rap]
-        methods = [part for method in named for part in ("--method", method)]
-        limit = ["--limit", str(given.limit), "--heads", str(heads[name])]
+        methods = [part for method in METHODS[name] for part in ("--method", method)]
+        limit = ["--limit", str(given.limit), "--heads", str(heads[name]), "--batch-size", "8"]
         yield ["eval", *common, "--model", model, *methods, *limit, "--out", str(out / f"run-{name}")]
     runs = [str(out / f"run-{name}") for name in models]
     yield ["report", *runs, "--dataset", str(dataset), "--out", str(out / "report")]
@@ -56,7 +59,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--config", default=CONFIG)
     parser.add_argument("--model", default=MODEL)
     parser.add_argument("--steps", type=int, default=200)
-    parser.add_argument("--accumulate", type=int, default=2, help="samples of a step")
+    parser.add_argument("--accumulate", type=int, default=1, help="samples of a step")
     parser.add_argument("--lr", type=float, default=5e-5)
     parser.add_argument("--eval-n", type=int, default=5, help="validation instances of each task")
     parser.add_argument("--probe", type=int, default=40, help="validation instances for the heads")
@@ -89,11 +92,6 @@ def _training(given: Namespace, variant: str) -> list[str]:
     steps = ["--steps", str(given.steps), "--accumulate", str(given.accumulate), "--lr", str(given.lr)]
     chosen = ["--eval-every", str(max(1, given.steps // 4)), "--eval-n", str(given.eval_n)]
     return ["--variant", variant, *steps, *chosen]
-
-
-def _asked(name: str) -> str:
-    """What stands before `rap` in the name of a tuned model's method."""
-    return "" if name == "untuned" else f"sft_{name}+"
 
 
 if __name__ == "__main__":

@@ -28,10 +28,10 @@ def test_every_model_is_trained_looked_at_and_asked_as_what_it_is(tmp_path: Path
     assert [command[0] for command in found] == [*["train"] * 3, *["probe"] * 4, "heads", *["eval"] * 4, "report"]
     asked = [[command[at + 1] for at, part in enumerate(command) if part == "--method"] for command in found[8:12]]
     assert asked == [
-        ["vanilla_rag", "oracle_rag", "rap@4x2"],
-        ["sft_da", "sft_da+rap@4x2"],
+        ["vanilla_rag", "oracle_rag"],
+        ["sft_da"],
         ["sft_rta", "sft_rta+rap@4x2"],
-        ["sft_cci", "sft_cci+rap@4x2"],
+        ["sft_cci"],
     ]
     positions = [command[command.index("--position") + 1] for command in found[3:7]]
     assert positions == ["last", "last", "retrieval", "retrieval"]
