@@ -6,9 +6,8 @@ goes on where it was.
 """
 
 import argparse
-import subprocess
-import sys
-from pathlib import Path
+
+from gpu_commands import parser, run  # lies beside this file
 
 MODEL = "mistralai/Mistral-7B-Instruct-v0.3"
 
@@ -29,30 +28,11 @@ def commands(given: argparse.Namespace) -> list[list[str]]:
 
 
 def main(arguments: list[str]) -> None:
-    """Runs the commands; SystemExit in one line without a CUDA device, or with the exit code of one that fails."""
-    parser = argparse.ArgumentParser(
-        prog="gpu.py rap", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("out", type=Path, help="the folder for everything")
-    parser.add_argument("--dataset", type=Path, required=True, help="a built dataset")
-    parser.add_argument("--config", default="32k_p75")
-    parser.add_argument("--model", default=MODEL, help="a Hub id, or a folder with a checkpoint")
-    parser.add_argument("--dtype", default="bfloat16")
-    parser.add_argument("--probe", type=int, default=100, help="validation instances")
-    parser.add_argument("--m", default="1,2,4,8")
-    parser.add_argument("--q", default="2,4,8")
-    parser.add_argument("--limit", type=int, help="test instances of each task; default: all")
-    parser.add_argument("--cpu", action="store_true", help="run without a GPU too")
-    given = parser.parse_args(arguments)
-    if not given.cpu and not _has_cuda():
-        raise SystemExit("torch sees no CUDA device; run with --cpu to try a small model without one")
-    given.out.mkdir(parents=True, exist_ok=True)
-    for command in commands(given):
-        if code := subprocess.run([sys.executable, "-m", "icr2_cli", *command], check=False).returncode:
-            raise SystemExit(code)
-
-
-def _has_cuda() -> bool:
-    import torch
-
-    return torch.cuda.is_available()
+    """Runs the commands; ends as `run` does where one fails."""
+    options = parser("gpu.py rap", __doc__, config="32k_p75", model=MODEL)
+    options.add_argument("--probe", type=int, default=100, help="validation instances")
+    options.add_argument("--m", default="1,2,4,8")
+    options.add_argument("--q", default="2,4,8")
+    options.add_argument("--limit", type=int, help="test instances of each task; default: all")
+    given = options.parse_args(arguments)
+    run(given, commands(given))

@@ -3,6 +3,7 @@
 import difflib
 import json
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
@@ -99,7 +100,7 @@ class RetrieverSpec(Strict):
     options: dict[str, float | int | str] = {}
 
 
-class AnyRecipe(Strict):
+class AnyRecipe(Strict, ABC):
     """What every recipe has. Its digest changes with anything that may change a byte of the dataset."""
 
     name: Name
@@ -113,9 +114,9 @@ class AnyRecipe(Strict):
     limit: int | None = Field(None, ge=1)
 
     @property
+    @abstractmethod
     def configs(self) -> list[str]:
         """The names of all configs, in the manifest's order."""
-        raise NotImplementedError
 
     def budget(self, length: str) -> int:
         """Tokens that a rendered prompt of this length may have: the length less what is kept for the output."""

@@ -43,7 +43,8 @@ def evaluate(
         list[str],
         typer.Option(
             help=f"One of {', '.join(NAMES)}, retrieved ones also as NAME@K, each also as NAME+cite; rap@QxM; for a "
-            "tuned model sft_da, sft_rta or sft_cci, also as NAME+rap, NAME+rap@QxM or NAME+block_context."
+            "tuned model sft_da, sft_rta or sft_cci, also as NAME+rap, NAME+rap@QxM or NAME+block_context, and "
+            "rethead@K, also as rethead@K+reprompt."
         ),
     ],
     task: options.Tasks = None,

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from builders.device import DType
+from builders.errors import SetupError
 
 _SERVER = "Models behind a chat endpoint (openai:MODEL)"
 _SPEED = "Speed"
@@ -29,7 +30,7 @@ System = Annotated[str | None, typer.Option(help="A system turn before each prom
 EncoderName = Annotated[str, typer.Option(help="The encoder of retrieved_dense and retrieved_hybrid.")]
 MaxNewTokens = Annotated[int | None, typer.Option(min=1, help="For every task; default: by task.")]
 Out = Annotated[Path | None, typer.Option(metavar="RUN", help="The run's folder; default: under runs/.")]
-DryRun = Annotated[bool, typer.Option(help="Show what would be asked; load no model.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be asked; load no model.")]
 
 BatchSize = Annotated[int | None, _speed("Prompts at a time; default: 1.", min=1)]
 MaxBatchTokens = Annotated[
@@ -48,3 +49,14 @@ LimitField = Annotated[Literal["max_tokens", "max_completion_tokens"], _server("
 RequestFields = Annotated[list[str] | None, _server("KEY=VALUE for each request; may be given again.")]
 PriceIn = Annotated[float | None, _server("With --dry-run: price of a million tokens read.", min=0)]
 PriceOut = Annotated[float | None, _server("With --dry-run: price of a million tokens written.", min=0)]
+
+
+def numbers(option: str, written: str) -> list[int]:
+    """The numbers from 1 that an option lists, such as 1,2,4, in rising order."""
+    try:
+        found = sorted({int(part) for part in written.split(",")})
+    except ValueError:
+        found = []
+    if not found or found[0] < 1:
+        raise SetupError(f"{option} {written}: write numbers such as 1,2,4,8")
+    return found

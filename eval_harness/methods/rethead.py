@@ -11,11 +11,12 @@ from eval_harness.load import Instance, Passage, prompt_over
 from eval_harness.methods.base import Answer, Question
 from eval_harness.methods.checkpoint import check_variant, training_of
 from eval_harness.methods.timing import Steps
-from eval_harness.models.base import Attends, Generation, GenerationError, InFolder, Model
+from eval_harness.models.base import Attends, GenerationError, InFolder, Model
 from eval_harness.models.prefix import can_share
+from eval_harness.models.steps import generation
 from eval_harness.parse import Parsed, parse
 from eval_harness.session import Session
-from eval_harness.train.head.answering import Scored, answer_from, scored
+from eval_harness.train.head.answering import answer_from, scored
 from eval_harness.train.head.files import VARIANT, read_head
 from eval_harness.train.head.top_k import top_k
 
@@ -82,17 +83,11 @@ class RetHead:
             if self._reprompt:
                 (found,) = session.model.generate([prompt_over(instance, kept).text], limit)
             else:
-                found = _generation(model, read, answer_from(model, read, chosen, limit))
+                found = generation(model, len(read.ids), answer_from(model, read, chosen, limit))
             steps.done("answer")
         except GenerationError as error:
             return error
         return Answer(found, [passage.pid for passage in kept], steps.seconds)
-
-
-def _generation(model: Attends, read: Scored, output: list[int]) -> Generation:
-    ended = output[-1] in model.stops
-    new = output[:-1] if ended else output
-    return Generation(model.decode(new), len(read.ids), len(new), not ended)
 
 
 def _head_of(model: _Local) -> "torch.nn.ModuleDict":

@@ -9,9 +9,9 @@ from eval_harness.load import Instance, Passage, prompt_over
 from eval_harness.methods.base import Answer, Question
 from eval_harness.methods.checkpoint import RETRIEVING, check_variant
 from eval_harness.methods.timing import Steps
-from eval_harness.models.base import Attends, Generation, GenerationError, Model
+from eval_harness.models.base import Attends, GenerationError, Model
 from eval_harness.models.prefix import can_share
-from eval_harness.models.steps import RETRIEVAL_TOKENS, blocked, marks_of, retrieval
+from eval_harness.models.steps import RETRIEVAL_TOKENS, blocked, generation, marks_of, retrieval
 from eval_harness.parse import Parsed, citations, parse
 from eval_harness.probing.spans import Span, token_spans
 from eval_harness.retrieved import cited, copied, parts
@@ -109,7 +109,7 @@ class Blocked(Tuned):
             steps.done("answer")
         except GenerationError as error:
             return error
-        found = _generation(model, len(written.prompt), output, prefix.n_tokens if prefix else 0)
+        found = generation(model, len(written.prompt), output, prefix.n_tokens if prefix else 0)
         return Answer(found, self.retrieved(question, found.text), steps.seconds)
 
     def _hidden(self, model: Attends, question: Question, prompt: Prompt, output: Sequence[int]) -> list[Span]:
@@ -118,10 +118,3 @@ class Blocked(Tuned):
         spans = token_spans(model.template.places(prompt.text), prompt.spans)
         pairs = zip(question.passages, spans, strict=True)
         return [span for passage, span in pairs if passage.pid not in (shown or ())]
-
-
-def _generation(model: Attends, n_prompt_tokens: int, output: Sequence[int], n_cached_tokens: int) -> Generation:
-    """An output written token by token, its stop token left out."""
-    ended = bool(output) and output[-1] in model.stops
-    new = output[:-1] if ended else output
-    return Generation(model.decode(new), n_prompt_tokens, len(new), not ended, n_cached_tokens)

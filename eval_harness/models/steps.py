@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from builders.errors import SetupError
+from eval_harness.models.base import Generation
 from eval_harness.models.hf import MARKS
 from eval_harness.models.prefix import can_share, shared_length, spread
 
@@ -56,7 +57,7 @@ def blocked(model: "Attends", written: Written, hidden: Sequence[tuple[int, int]
     """The tokens after a retrieval where attention reaches no token of `hidden` any more; positions stay as they are.
 
     What is hidden are half-open spans of prompt tokens. From the mark at the end of the retrieval on, keys and values
-    of the hidden tokens are left out, which is what a mask would do (paper, section 6.4, block-context decoding).
+    of the hidden tokens are left out, which is what a mask would do (paper, section 6.2).
     SetupError for models that do not keep the keys and values of all positions.
     """
     if not can_share(model.network):
@@ -70,6 +71,13 @@ def blocked(model: "Attends", written: Written, hidden: Sequence[tuple[int, int]
 
     found: list[int] = model.guarded(write, f"{whole} tokens")
     return found
+
+
+def generation(model: "Attends", n_prompt_tokens: int, output: Sequence[int], n_cached_tokens: int = 0) -> Generation:
+    """An output that was written token by token, its stop token left out."""
+    ended = bool(output) and output[-1] in model.stops
+    new = output[:-1] if ended else output
+    return Generation(model.decode(new), n_prompt_tokens, len(new), not ended, n_cached_tokens)
 
 
 def greedy(network: Any, ids: list[int], start: int, cache: Any, limit: int, stops: Collection[int]) -> list[int]:

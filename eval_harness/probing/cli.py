@@ -9,6 +9,7 @@ import typer
 from builders.device import DType
 from builders.errors import SetupError
 from eval_harness.load import Instance, load_instances, open_dataset, prompt_over
+from eval_harness.options import numbers
 from eval_harness.probing.reading import Pooling, Position
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def probe(
         raise SetupError("--calibrate asks an empty question, to which nothing is retrieved; leave it out")
     if sweep_figure and not sweep:
         raise SetupError("--sweep-figure draws a sweep; give --sweep 1,2,4,8 too")
-    ms, qs = _numbers("--m", m), _numbers("--sweep", sweep) if sweep else []
+    ms, qs = numbers("--m", m), numbers("--sweep", sweep) if sweep else []
     dataset = open_dataset(folder)
     instances = in_turn(load_instances(dataset, config, split, tuple(task or ())), limit)
     loaded = load_model(model, dtype)
@@ -131,16 +132,6 @@ def in_turn(instances: list[Instance], limit: int) -> list[Instance]:
         by_task.setdefault(instance.task, []).append(instance)
     dealt = chain.from_iterable(zip_longest(*by_task.values()))
     return list(islice((instance for instance in dealt if instance is not None), limit))
-
-
-def _numbers(option: str, written: str) -> list[int]:
-    try:
-        numbers = sorted({int(part) for part in written.split(",")})
-    except ValueError:
-        numbers = []
-    if not numbers or numbers[0] < 1:
-        raise SetupError(f"{option} {written}: write numbers such as 1,2,4,8")
-    return numbers
 
 
 def _variants(model: Any, chosen: "Variant", compare: bool) -> "list[Variant]":

@@ -84,8 +84,7 @@ def sft(
     )
     record = train(folder, model, settings, out, SFT)
     if record:
-        taken, best = record.settings["steps_taken"], record.settings["best_step"]
-        typer.echo(f"the checkpoint is in {out}: step {best} of {taken}, which had the lowest loss on validation")
+        typer.echo(f"the checkpoint is in {out}: {record.chosen}")
 
 
 def show(

@@ -9,7 +9,7 @@ from typing import Any
 
 from builders.device import device_name
 from builders.seeds import rng_for
-from eval_harness.train.points import Point, mark_whole, point_at
+from eval_harness.train.points import Point, last_point, mark_whole, point_at
 from eval_harness.train.progress import FIGURE, Log, draw, training_bar
 from eval_harness.train.settings import Settings
 
@@ -63,6 +63,23 @@ class Fit:
             every = [*callbacks, _keeping(self), _showing(self, bar)]
             trainer = self.trainer(network, arguments, collator, order, validation, every)
             trainer.train(resume_from_checkpoint=str(point.folder) if point else None)
+
+    def carry_on(
+        self,
+        make: Callable[[], tuple[Any, Any]],
+        order: Any,
+        validation: Any,
+        point: Point | None,
+        callbacks: Sequence[Any] = (),
+    ) -> Point:
+        """The last point of the training, from an earlier one on where there is one; as `run`."""
+        if point and self.is_over(point):
+            return point
+        self.run(make, order, validation, point, callbacks)
+        found = last_point(self.work)
+        if found is None:
+            raise RuntimeError(f"no checkpoint was left in {self.work}")
+        return found
 
     def arguments(self) -> Any:
         """The library's settings."""

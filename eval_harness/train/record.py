@@ -48,6 +48,12 @@ class Training(BaseModel, frozen=True, extra="forbid"):
     settings: dict[str, Any]
     versions: dict[str, str]
 
+    @property
+    def chosen(self) -> str:
+        """Which step's weights these are, in words."""
+        best, taken = self.settings["best_step"], self.settings["steps_taken"]
+        return f"step {best} of {taken}, which had the lowest loss on validation"
+
 
 def read_training(folder: Path) -> Training | None:
     """The record in a checkpoint's folder, None where there is none; SetupError where it is broken."""

@@ -9,7 +9,7 @@ from eval_harness.train.collate import Collator, collator_for
 from eval_harness.train.fit import Fit
 from eval_harness.train.job import Job, Kind
 from eval_harness.train.network import load_network, new_tokens, with_adapters, write_finished
-from eval_harness.train.points import Point, last_point
+from eval_harness.train.points import Point
 from eval_harness.train.samples import Order, Samples
 
 
@@ -19,14 +19,8 @@ def fit(job: Job, point: Point | None) -> Point:
     train, validation = (Samples(job.data / f"{part}.arrow") for part in ("train", "validation"))
     steps = settings.n_steps(len(train))
     loop = Fit(settings, job.work, steps, dtype_name(settings.dtype))
-    if point and loop.is_over(point):
-        return point
     order = Order(train, settings.seed, steps * settings.samples_a_step())
-    loop.run(lambda: _network(job, loop.weights_dtype), order, validation, point, _measuring(job))
-    found = last_point(job.work)
-    if found is None:
-        raise RuntimeError(f"no checkpoint was left in {job.work}")
-    return found
+    return loop.carry_on(lambda: _network(job, loop.weights_dtype), order, validation, point, _measuring(job))
 
 
 def finish(job: Job, best: Path, out: Path) -> None:

@@ -1,6 +1,5 @@
 """`icr2 frames run`, `judge`, `sheet` and `agree`."""
 
-import json
 import re
 from collections.abc import Collection
 from pathlib import Path
@@ -18,7 +17,6 @@ from eval_harness.protocols.frames.plan import DEFAULT, INDEX, FramesPlan, Index
 from eval_harness.protocols.frames.steps import MultiStep
 
 if TYPE_CHECKING:
-    from eval_harness.report.parts import Section
     from eval_harness.results import Row
 
 _SEARCH = "Search"
@@ -135,9 +133,10 @@ def judge(
     from builders.tokens import token_counter
     from eval_harness.protocols.frames import judge as judging
     from eval_harness.protocols.frames.questions import read_questions
+    from eval_harness.protocols.records import record_of
     from eval_harness.results import Results
 
-    record, rows, questions = _record(run), judging.to_judge(run), read_questions(run)
+    record, rows, questions = record_of(run, "frames"), judging.to_judge(run), read_questions(run)
     counter = (tokenizer or COUNTER) if model.startswith(ENDPOINT) else model
     if dry_run:
         prompts = {judging.judge_prompt(questions.asked[row.id], row.answer or "") for row in rows}
@@ -188,20 +187,11 @@ def agree(
     from eval_harness.protocols.frames.analysis import read_analysis
     from eval_harness.protocols.frames.labels import read_labels
     from eval_harness.protocols.frames.sections import agreements
+    from eval_harness.report.terminal import shown
 
     found = read_analysis(run)
     compared = agreements(found, read_labels(labels, list(found.rows)))
-    Console(width=max(100, get_terminal_size().columns)).print(_table(compared))
-
-
-def _record(run: Path) -> dict[str, Any]:
-    """What a run of this protocol says of itself."""
-    path = run / "run.json"
-    try:
-        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise SetupError(f"{path} cannot be read ({error}); make a run with: icr2 frames run DIR") from None
-    return record
+    Console(width=max(100, get_terminal_size().columns)).print(shown(compared))
 
 
 def _show(plan: FramesPlan, model: str, counter: str, positions: int | None) -> None:
@@ -229,23 +219,12 @@ def _report(run: Path, dataset: Path | None, printed: Collection[str]) -> None:
 
     from eval_harness.protocols.frames import document
     from eval_harness.report.document import write_document
+    from eval_harness.report.terminal import shown
 
     made, study, instances = document(run, dataset)
     console = Console(width=max(120, get_terminal_size().columns))
     for section in made.sections:
         if section.name in printed:
-            console.print(_table(section))
+            console.print(shown(section))
     for path in write_document(made, study, instances, run / "report"):
         typer.echo(f"wrote {path}")
-
-
-def _table(section: "Section") -> Any:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(title=Text(section.title))
-    for place, name in enumerate(section.header):
-        table.add_column(Text(name), justify="left" if place < section.left else "right", overflow="fold")
-    for row in section.rows:
-        table.add_row(*map(Text, row))
-    return table

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from builders.device import DType
-from builders.errors import SetupError
 from eval_harness.load import Dataset, open_dataset
 from eval_harness.models import ENDPOINT
+from eval_harness.options import numbers
 from eval_harness.protocols.needles.expansion import TERMS
 from eval_harness.retrieval import ENCODER
 
@@ -64,7 +64,7 @@ def needles(
 
     dataset = open_dataset(folder)
     configs = needle_configs(folder, config or ())
-    sizes = _sizes(terms) if expand else ()
+    sizes = tuple(numbers("--terms", terms)) if expand else ()
     haystacks = read_haystacks(folder, configs, split, limit)
     if dry_run:
         _show_plan(haystacks, configs, len(sizes))
@@ -144,21 +144,15 @@ def _writer(name: str) -> Any:
 
 def _report(run: Path) -> None:
     from rich.console import Console
-    from rich.table import Table
 
     from eval_harness.protocols.needles.reported import document
     from eval_harness.report.document import write_document
+    from eval_harness.report.terminal import shown
 
     found, study, instances = document(run)
     written = write_document(found, study, instances, run / "report")
-    main = found.sections[0]
-    shown = [at for at, name in enumerate(main.header) if name not in _NOT_PRINTED]
-    table = Table(title=found.title)
-    for at in shown:
-        table.add_column(main.header[at], justify="left" if at < main.left else "right")
-    for row in main.rows:
-        table.add_row(*(row[at] for at in shown))
-    Console(width=max(120, get_terminal_size().columns)).print(table)
+    console = Console(width=max(120, get_terminal_size().columns))
+    console.print(shown(found.sections[0]._replace(title=found.title), _NOT_PRINTED))
     for path in written:
         typer.echo(f"wrote {path}")
     typer.echo(f"results: {run}")
@@ -181,16 +175,6 @@ def _show_plan(haystacks: "Sequence[Haystack]", configs: Sequence[str], n_sizes:
     Console().print(shown)
     questions = {haystack.question for haystack in haystacks}
     typer.echo(f"{len(questions) * (1 + n_sizes)} questions, with and without terms")
-
-
-def _sizes(written: str) -> tuple[int, ...]:
-    try:
-        sizes = sorted({int(part) for part in written.split(",")})
-    except ValueError:
-        sizes = []
-    if not sizes or sizes[0] < 1:
-        raise SetupError(f"--terms {written}: write numbers such as 100,150,250")
-    return tuple(sizes)
 
 
 def _default_folder(dataset: Dataset, encoder: str) -> Path:

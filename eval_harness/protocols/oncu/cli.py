@@ -18,7 +18,6 @@ from eval_harness.retrieval import ENCODER, RANKERS
 
 if TYPE_CHECKING:
     from eval_harness.protocols.oncu.analysis import Analysis
-    from eval_harness.report.parts import Section
 
 SHEET = "audit.csv"
 _RUN, _LOOK = "Asking a model (DIR)", "Looking at its answers"
@@ -185,20 +184,9 @@ def _print(found: "Analysis") -> None:
     from rich.console import Console
 
     from eval_harness.protocols.oncu.sections import sections
+    from eval_harness.report.terminal import shown
 
     console = Console(width=max(140, shutil.get_terminal_size().columns))
     for section in sections(found):
         if section.short and section.name != "scores":  # whose means stand beside R
-            console.print(_table(section))
-
-
-def _table(section: "Section") -> Any:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(title=Text(section.title))
-    for place, name in enumerate(section.header):
-        table.add_column(Text(name), justify="left" if place < section.left else "right", overflow="fold")
-    for row in section.rows:
-        table.add_row(*map(Text, row))
-    return table
+            console.print(shown(section))

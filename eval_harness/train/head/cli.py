@@ -84,6 +84,5 @@ def head(
     )
     record = train(folder, model, settings, out, HEAD)
     if record:
-        taken, best = record.settings["steps_taken"], record.settings["best_step"]
-        typer.echo(f"the checkpoint is in {out}: step {best} of {taken}, which had the lowest loss on validation")
+        typer.echo(f"the checkpoint is in {out}: {record.chosen}")
         typer.echo(f"answer with it by: icr2 eval {folder} --config {config[0]} --model {out} --method rethead@{k}")

@@ -14,7 +14,7 @@ from eval_harness.train.head.joint import LOSSES, Loss, Objective, joint
 from eval_harness.train.head.scorer import Scorer, Shape, new_head
 from eval_harness.train.job import Job, Kind
 from eval_harness.train.network import load_network, with_adapters, write_finished
-from eval_harness.train.points import Point, last_point
+from eval_harness.train.points import Point
 from eval_harness.train.samples import Order
 from eval_harness.train.settings import Settings
 
@@ -63,14 +63,8 @@ def fit(job: Job, point: Point | None) -> Point:
     validation = Examples(job.data / "validation.arrow")
     steps = settings.n_steps(len(train))
     loop = HeadFit(settings, job.work, steps, dtype_name(settings.dtype))
-    if point and loop.is_over(point):
-        return point
     order = Order(train, settings.seed, steps * settings.samples_a_step())
-    loop.run(lambda: (_joint(job, loop.weights_dtype), batch_of), Draws(order), Draws(validation), point)
-    found = last_point(job.work)
-    if found is None:
-        raise RuntimeError(f"no checkpoint was left in {job.work}")
-    return found
+    return loop.carry_on(lambda: (_joint(job, loop.weights_dtype), batch_of), Draws(order), Draws(validation), point)
 
 
 def finish(job: Job, best: Path, out: Path) -> None:

@@ -103,7 +103,7 @@ def test_what_a_judge_would_be_asked(folder: Path, tmp_path: Path) -> None:
 
 
 def test_folders_that_are_no_run_are_refused(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(SetupError, match="make a run with: icr2 frames run DIR"):
+    with pytest.raises(SetupError, match="give a folder that icr2 frames left"):
         icr2("judge", folder, "--model", "wise")
     labels = tmp_path / "labels.csv"
     labels.write_text("id,label\nq1,1\n")

@@ -1,0 +1,43 @@
+"""Commands of the package run one after another on a machine with a GPU; lies beside the scripts that use it."""
+
+import argparse
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+
+def parser(prog: str, about: str | None, config: str, model: str) -> argparse.ArgumentParser:
+    """A parser with what every such script is given."""
+    found = argparse.ArgumentParser(prog=prog, description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    found.add_argument("out", type=Path, help="the folder for everything")
+    found.add_argument("--dataset", type=Path, required=True, help="a built dataset")
+    found.add_argument("--config", default=config)
+    found.add_argument("--model", default=model, help="a bundled name, a Hub id, or a folder with a checkpoint")
+    found.add_argument("--dtype", default="bfloat16")
+    found.add_argument("--cpu", action="store_true", help="run without a GPU too")
+    return found
+
+
+def run(given: argparse.Namespace, commands: Sequence[Sequence[str]]) -> dict[str, float]:
+    """Runs commands of `icr2` and returns the seconds of each.
+
+    SystemExit in one line without a CUDA device, or with the exit code of one that fails.
+    """
+    if not given.cpu and not _has_cuda():
+        raise SystemExit("torch sees no CUDA device; run with --cpu to try a small model without one")
+    given.out.mkdir(parents=True, exist_ok=True)
+    seconds = {}
+    for command in commands:
+        start = time.perf_counter()
+        if code := subprocess.run([sys.executable, "-m", "icr2_cli", *command], check=False).returncode:
+            raise SystemExit(code)
+        seconds[" ".join(command)] = round(time.perf_counter() - start, 1)
+    return seconds
+
+
+def _has_cuda() -> bool:
+    import torch
+
+    return torch.cuda.is_available()
