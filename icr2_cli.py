@@ -11,6 +11,7 @@ from builders.errors import SetupError
 from dataset_cards.cli import register as register_card
 from dataset_cards.publish_cli import register as register_publish
 from eval_harness.cli import register as register_eval_harness
+from eval_harness.experiments.cli import register as register_experiment
 from eval_harness.probing.cli import register as register_probe
 from eval_harness.protocols.frames.cli import register as register_frames
 from eval_harness.protocols.needles.cli import register as register_needles
@@ -39,6 +40,7 @@ for register in (
     register_report,
     register_tasks,
     register_train,
+    register_experiment,
 ):
     register(app)
 

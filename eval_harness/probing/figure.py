@@ -11,11 +11,15 @@ if TYPE_CHECKING:
 
 
 def draw(found: Mapping[str, Heads], ms: Sequence[int], out: Path) -> None:
-    """Writes a PNG or SVG: the map of the first model at the smallest M, and the heads of all, best first."""
+    """Writes the figure of hit rates as PNG or SVG."""
+    _save(heads_figure(found, ms[0]), out)
+
+
+def heads_figure(found: Mapping[str, Heads], m: int) -> "Figure":
+    """The map of the first model's hit rates at M, and the heads of all models, best first (figure 6)."""
     import numpy as np
     from matplotlib.figure import Figure
 
-    m = ms[0]
     name, first = next(iter(found.items()))
     rates = np.array(first.hit_rates[m])
     figure = Figure(figsize=(9, 4.2), layout="constrained")
@@ -36,7 +40,7 @@ def draw(found: Mapping[str, Heads], ms: Sequence[int], out: Path) -> None:
     right.set_ylabel(f"hit rate, M={m}")
     right.spines[["top", "right"]].set_visible(False)
     right.legend(frameon=False, fontsize=8)
-    _save(figure, out)
+    return figure
 
 
 def draw_sweep(cells: Sequence[Cell], name: str, out: Path) -> None:

@@ -151,11 +151,12 @@ def union(scores: "torch.Tensor", rows: Sequence[int], heads: Sequence[Head], m:
 
 
 def write_heads(heads: Heads, path: Path) -> None:
-    """Writes heads.json."""
+    """Writes heads.json, and the folder that it lies in."""
     rates = {str(m): rates for m, rates in heads.hit_rates.items()}
     content = {"layers": heads.layers, "hit_rates": rates, "n": heads.n, "made_from": heads.made_from}
     if heads.sweep:
         content["sweep"] = [cell._asdict() for cell in heads.sweep]
+    path.parent.mkdir(parents=True, exist_ok=True)
     write_json(path, {"format": FORMAT, **content})
 
 

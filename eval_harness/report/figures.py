@@ -54,12 +54,12 @@ def by_length(report: Report) -> Panels:
 
 def ratio_figure(report: Report) -> "Figure | None":
     """Figure 1; None where no length has two ratios."""
-    return _figure(by_ratio(report), "confounding ratio, %", log=False)
+    return lines_figure(by_ratio(report), "confounding ratio, %", log=False)
 
 
 def length_figure(report: Report) -> "Figure | None":
     """Score against length; None where no ratio has two lengths."""
-    return _figure(by_length(report), "length, tokens", log=True)
+    return lines_figure(by_length(report), "length, tokens", log=True)
 
 
 def write_png(figure: "Figure", path: Path) -> None:
@@ -112,7 +112,8 @@ def _line_name(config: str) -> str:
     return family if ratio is None else f"p{ratio}"
 
 
-def _figure(panels: Panels, x_label: str, *, log: bool) -> "Figure | None":
+def lines_figure(panels: Panels, x_label: str, *, log: bool) -> "Figure | None":
+    """Rows of panels, a task across each; None where there is no panel."""
     if not panels:
         return None
     from matplotlib.figure import Figure

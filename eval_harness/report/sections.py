@@ -67,9 +67,9 @@ def sections(report: Report) -> list[Section]:
         found.append(_table3(report, report.matched, matched=True))
     found += [_measures(report, task) for task in study.tasks]
     found.append(_evidence(report))
-    found.append(_comparisons(report.configs, study, "configs", "Paired differences between configs", "method"))
+    found.append(comparisons(report.configs, study, "configs", "Paired differences between configs", "method"))
     title = f"Paired differences between methods, each less {report.baseline}"
-    found.append(_comparisons(report.methods, study, "methods", title, "config"))
+    found.append(comparisons(report.methods, study, "methods", title, "config"))
     found.append(_lengths(report.falls, study))
     found += [latency(study), _runs(study), _differing(study)]
     return [section for section in found if section.rows]
@@ -166,7 +166,8 @@ def _names(setting: Setting) -> tuple[str, str, str]:
     return setting.method, setting.config, setting.model
 
 
-def _comparisons(found: Sequence[Comparison], study: Study, name: str, title: str, held: str) -> Section:
+def comparisons(found: Sequence[Comparison], study: Study, name: str, title: str, held: str) -> Section:
+    """Paired differences by task, with p-values that are adjusted for all of them."""
     adjusted = iter(holm([c.p for one in found for c in one.changes.values() if c]))
     tasks = [*study.tasks, MACRO]
     rows = []

@@ -1,0 +1,84 @@
+"""The commands of an experiment, in order: build, and for each model train, look at heads, answer."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from eval_harness.experiments.models import UNTUNED, Tuned
+from eval_harness.experiments.scale import Scale, options
+
+
+class Command(NamedTuple):
+    """Arguments of `icr2`; with `makes` it is done where that is there, and with `trains` accelerate may launch it."""
+
+    arguments: list[str]
+    makes: Path | None = None
+    trains: bool = False
+
+
+class Place(NamedTuple):
+    """The scale of some experiments, the dataset, the split that models learn from, and the folder of all they make."""
+
+    scale: Scale
+    dataset: Path
+    split: str
+    out: Path
+
+    def checkpoint(self, model: Tuned) -> str:
+        """What `--model` is given."""
+        return self.scale.model if model == UNTUNED else str(self.out / "models" / model.name)
+
+    def heads(self, model: Tuned) -> Path:
+        """What a probe found."""
+        return self.out / "heads" / f"{model.name}.json"
+
+    def run(self, model: Tuned) -> Path:
+        """Its answers."""
+        return self.out / "runs" / model.name
+
+
+def commands(place: Place, answering: Sequence[Tuned], probed: Sequence[Tuned]) -> Iterator[Command]:
+    """Everything that has to be there before a report: runs of some models, and heads of some."""
+    build = place.scale.build
+    settings = [part for setting in build.set for part in ("--set", setting)]
+    yield Command(["build", build.recipe, *settings, "--out", str(place.dataset)], place.dataset / "manifest.json")
+    for model in dict.fromkeys((*answering, *probed)):
+        if model != UNTUNED:
+            yield _train(place, model)
+        if model in probed or (model in answering and model.rap(place.scale)):
+            yield _probe(place, model)
+        if model in answering:
+            yield _answer(place, model)
+
+
+def _train(place: Place, model: Tuned) -> Command:
+    scale = place.scale
+    if model.loss:
+        how = ["head", "--loss", model.loss, "--k", str(scale.k)]
+    else:
+        how = ["sft", "--variant", str(model.variant), *([] if model.marks else ["--no-marks"])]
+    kind, *rest = how
+    samples = ["--samples", scale.taken(model.share), "--split", place.split]
+    given = [*_configs(scale.learned), "--model", scale.model, *rest, *samples, *options(scale.train)]
+    made = place.checkpoint(model)
+    return Command(["train", kind, str(place.dataset), *given, "--out", made], trains=True)
+
+
+def _probe(place: Place, model: Tuned) -> Command:
+    scale, heads = place.scale, place.heads(model)
+    look = ["--position", model.position(scale), *options(scale.probe)]
+    given = ["--config", scale.configs[0], "--model", place.checkpoint(model), *look]
+    return Command(["probe", str(place.dataset), *given, "--out", str(heads)], heads)
+
+
+def _answer(place: Place, model: Tuned) -> Command:
+    scale = place.scale
+    methods = [part for method in model.methods(scale) for part in ("--method", method)]
+    heads = ["--heads", str(place.heads(model))] if model.rap(scale) else []
+    preset = ["--preset", str(model.preset(scale))] if model.preset(scale) else []
+    given = ["--model", place.checkpoint(model), *methods, *heads, *preset, *options(scale.answer)]
+    return Command(["eval", str(place.dataset), *_configs(scale.configs), *given, "--out", str(place.run(model))])
+
+
+def _configs(names: Sequence[str]) -> list[str]:
+    return [part for name in names for part in ("--config", name)]

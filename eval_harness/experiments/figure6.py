@@ -1,0 +1,46 @@
+"""Figure 6: how many heads retrieve, and how well, before and after training."""
+
+from eval_harness.experiments.base import Experiment, Found, Parts, none
+from eval_harness.experiments.models import CCI, DA, RTA, UNTUNED, Tuned
+from eval_harness.experiments.scale import Scale
+from eval_harness.probing.figure import heads_figure
+from eval_harness.probing.heads import Heads
+from eval_harness.report.parts import Drawn, Line, Section
+from eval_harness.report.table import percent
+
+TITLE = "Figure 6: retrieval heads"
+
+
+def models(scale: Scale) -> list[Tuned]:
+    """The model as it came and each variant."""
+    return [UNTUNED, DA, RTA, CCI]
+
+
+def report(found: Found) -> Parts:
+    """Heads by hit rate, and in figures how many are above 0 and which is best."""
+    mine = {model.name: found.heads[model] for model in models(found.place.scale)}
+    smallest = min(set.intersection(*(set(heads.hit_rates) for heads in mine.values())))
+    lines = [_line(name, heads, smallest) for name, heads in mine.items()]
+    header = ["model", "looked from", "n", "heads above 0", "best hit rate", "layer", "head"]
+    rows = [[percent(value) if key == "best" else str(value) for key, value in line.items()] for line in lines]
+    notes = [f"Hit rates at M={smallest}: the share of gold among a head's top passages, per cent, as a mean over n."]
+    section = Section("figure6", TITLE, notes, header, rows, 2, "Figure 6")
+    drawn = Drawn("figure6", heads_figure(mine, smallest), TITLE, section.name)
+    return Parts([section], [drawn], {"figure6.csv": lines})
+
+
+def _line(name: str, heads: Heads, m: int) -> Line:
+    (best,) = heads.best(1, m)
+    rates = heads.hit_rates[m]
+    return {
+        "model": name,
+        "position": heads.made_from["position"],
+        "n": heads.n,
+        "above_0": sum(rate > 0 for row in rates for rate in row),
+        "best": rates[heads.layers.index(best.layer)][best.head],
+        "layer": best.layer,
+        "head": best.head,
+    }
+
+
+FIGURE6 = Experiment(TITLE, none, models, report)

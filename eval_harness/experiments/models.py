@@ -1,0 +1,64 @@
+"""The models that experiments compare, and what each is asked to do."""
+
+import re
+from typing import NamedTuple
+
+from eval_harness.experiments.scale import Scale
+from eval_harness.probing.reading import Position
+from eval_harness.train.head.joint import Loss
+from eval_harness.train.variants import Variant
+
+_QXM = re.compile(r"[0-9]+x[0-9]+")
+
+
+class Tuned(NamedTuple):
+    """A model by how it was trained: as it came without a variant, by `share` of the samples, with a head by `loss`."""
+
+    variant: Variant | None = None
+    marks: bool = True
+    share: float = 1
+    loss: Loss | None = None
+
+    @property
+    def name(self) -> str:
+        """What its checkpoint, heads and run are called."""
+        if self.loss:
+            return f"rethead-{self.loss.replace('+', '-')}"
+        share = "" if self.share == 1 else f"-{100 * self.share:g}"
+        return (self.variant or "untuned") + ("" if self.marks else "-no-marks") + share
+
+    def methods(self, scale: Scale) -> list[str]:
+        """Everything that it is asked to do, the same in every experiment, so that they share its run."""
+        if self.loss:
+            return [f"rethead@{scale.k}"]
+        if self.variant is None:
+            return ["closed_book", "vanilla_rag", "oracle_rag", *self._rap("rap", scale)]
+        return [f"sft_{self.variant}", *self._rap(f"sft_{self.variant}+rap", scale)]
+
+    def rap(self, scale: Scale) -> str | None:
+        """Its method that answers from what heads look at, where the scale says how."""
+        return next((method for method in self.methods(scale) if method.partition("@")[0].endswith("rap")), None)
+
+    def preset(self, scale: Scale) -> str | None:
+        """The preset that `rap` alone stands for."""
+        chosen = scale.rap.get(self.name)
+        return None if chosen is None or _QXM.fullmatch(chosen) else chosen
+
+    def position(self, scale: Scale) -> Position:
+        """Where its heads are looked at from."""
+        return scale.positions.get(self.variant or "untuned", "question")
+
+    def _rap(self, method: str, scale: Scale) -> list[str]:
+        chosen = scale.rap.get(self.name)
+        if chosen is None:
+            return []
+        return [method if self.preset(scale) else f"{method}@{chosen}"]
+
+
+UNTUNED = Tuned()
+DA, RTA, CCI = Tuned("da"), Tuned("rta"), Tuned("cci")
+
+
+def with_heads(scale: Scale) -> list[Tuned]:
+    """The models that were trained with a retrieval head, by the losses of the scale."""
+    return [Tuned("da", loss=loss) for loss in scale.losses]

@@ -1,0 +1,76 @@
+"""How large the experiments are: a file of `scales/`, in which every choice is written down."""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import Field
+
+from builders.config import Strict
+from builders.errors import SetupError
+from eval_harness.probing.reading import Position
+from eval_harness.train.head.joint import Loss
+
+SCALES = Path(__file__).parent / "scales"
+Options = dict[str, bool | int | float | str]  # of a command, by name
+
+
+class Build(Strict):
+    """A recipe and its settings, for a dataset that is not there yet."""
+
+    recipe: str
+    set: list[str] = Field(default_factory=list)
+
+
+class Scale(Strict):
+    """What the experiments depend on.
+
+    `configs` are answered, `learned` are learned from: `samples` of each task (by name, or the same number of every
+    task), of which figure 5 takes `shares`. `positions` and `rap` are by model; the value of `rap` is QxM or a preset.
+    `train`, `probe` and `answer` are options of those commands, `losses` and `k` are the retrieval heads', and
+    `launch` names settings for accelerate.
+    """
+
+    model: str
+    build: Build
+    configs: list[str] = Field(min_length=1)
+    learned: list[str] = Field(min_length=1)
+    samples: dict[str, int] | int
+    shares: list[float] = Field(min_length=1)
+    train: Options
+    losses: list[Loss]
+    k: int
+    probe: Options
+    positions: dict[str, Position]
+    rap: dict[str, str]
+    answer: Options
+    launch: str | None = None
+
+    def taken(self, share: float) -> str:
+        """A share of the samples, as `--samples` takes it."""
+        if isinstance(self.samples, int):
+            return str(_part(self.samples, share))
+        return ",".join(f"{task}={_part(n, share)}" for task, n in self.samples.items())
+
+
+def scale_of(name: str, changes: dict[str, Any]) -> Scale:
+    """A scale by name, some of its values changed; changed options are put among those that it has."""
+    names = sorted(path.stem for path in SCALES.glob("*.yaml"))
+    if name not in names:
+        raise SetupError(f"no scale {name}; there are {', '.join(names)}")
+    found = yaml.safe_load((SCALES / f"{name}.yaml").read_text(encoding="utf-8"))
+    for key, value in changes.items():
+        found[key] = found[key] | value if isinstance(value, dict) else value
+    return Scale.model_validate(found)
+
+
+def options(of: Options) -> list[str]:
+    """Options as a command takes them."""
+    found = []
+    for name, value in of.items():
+        found += [f"--{name}"] if value is True else [f"--{name}", str(value)]
+    return found
+
+
+def _part(n: int, share: float) -> int:
+    return max(1, round(n * share))

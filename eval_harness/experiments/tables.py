@@ -1,0 +1,111 @@
+"""Rows of an experiment's table: means by task with their intervals, and what they differ in from the first row."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from eval_harness.experiments.models import Tuned
+from eval_harness.report.matched import Comparison, by_task
+from eval_harness.report.parts import Line, Section
+from eval_harness.report.sections import comparisons
+from eval_harness.report.statistics import MACRO, Interval, changes, intervals
+from eval_harness.report.study import Study
+from eval_harness.report.table import counted, headline_of, left_out, percent
+from eval_harness.results import Row, Status
+from eval_harness.scorers import scorer_for
+
+Measure = Callable[[Row], float | None]
+
+
+class Asked(NamedTuple):
+    """A row of a table: a model and what it was asked to do, under the name that the table has for it."""
+
+    name: str
+    model: Tuned
+    method: str
+
+
+class Scored(NamedTuple):
+    """A row's values by task and id, their intervals by task with the macro average, and what was left out."""
+
+    asked: Asked
+    values: Mapping[tuple[str, str], float]
+    intervals: Mapping[str, Interval | None]
+    statuses: Mapping[str, Mapping[Status, int]]
+
+
+def recall(row: Row) -> float | None:
+    """A row's evidence recall; None where nothing was named, or no gold is known."""
+    return row.scores.get("evidence_recall")
+
+
+def scored(study: Study, config: str, lines: Sequence[Asked], measure: Measure = headline_of) -> list[Scored]:
+    """The rows that were answered on a config, in order."""
+    return [found for line in lines if (found := _scored(study, config, line, measure))]
+
+
+def table(name: str, title: str, config: str, found: Sequence[Scored], what: str) -> Section:
+    """Means of some rows by task; `what` says of what."""
+    tasks = _tasks(found)
+    notes = [
+        f"{what}, per cent, with the 95 % bootstrap interval over instances and n. Unparsed and failed answers count "
+        "as wrong and are in n; what is not in it is named. The macro average gives every task the same weight."
+    ]
+    rows = [[one.asked.name, *(_text(one, task) for task in tasks), _text(one, MACRO)] for one in found]
+    header, short = ["", *tasks, MACRO], title.partition(":")[0]
+    return Section(f"{name}-{config}", f"{title}, {config}", notes, header, rows, 1, short)
+
+
+def differences(name: str, title: str, study: Study, config: str, pairs: Sequence[tuple[Scored, Scored]]) -> Section:
+    """What the second of each pair has more than the first, over the instances that both counted."""
+    compared = []
+    for one, other in pairs:
+        shared = one.values.keys() & other.values.keys()
+        values = by_task({key: other.values[key] - one.values[key] for key in shared}, study.tasks)
+        names = (one.asked.name, other.asked.name)
+        found = changes(values, name, config, *names)
+        compared.append(Comparison(other.asked.model.name, config, *names, found))
+    title = f"{title}: paired differences, {config}"
+    return comparisons(compared, study, f"{name}-{config}-differences", title, "config")._replace(short="")
+
+
+def lines_of(config: str, found: Sequence[Scored]) -> Iterator[Line]:
+    """The numbers of a table as lines of a CSV file."""
+    for one in found:
+        for task, interval in one.intervals.items():
+            names = {"config": config, "row": one.asked.name, "method": one.asked.method, "task": task}
+            counts = {f"n_{status.replace('/', '')}": n for status, n in one.statuses.get(task, {}).items()}
+            mean, low, high, n = interval or (None,) * 4
+            yield {**names, "n": n, "mean": mean, "low": low, "high": high, **counts}
+
+
+def headlines(tasks: Sequence[str]) -> str:
+    """What the headline score of each task is, in words."""
+    by_metric: dict[str, list[str]] = {}
+    for task in tasks:
+        by_metric.setdefault(scorer_for(task).metrics[0], []).append(task)
+    return "Headline scores (" + "; ".join(f"{metric}: {', '.join(of)}" for metric, of in by_metric.items()) + ")"
+
+
+def _scored(study: Study, config: str, asked: Asked, measure: Measure) -> Scored | None:
+    label = next((label for label, runs in study.runs.items() if asked.model.name in runs), None)
+    rows = [row for row in study.rows.get(label or "", []) if row.config == config and row.method == asked.method]
+    if not rows:
+        return None
+    values = {(row.task, row.id): value for row in counted(rows) if (value := measure(row)) is not None}
+    tasks = sorted({row.task for row in rows})
+    statuses = {task: Counter(row.status for row in rows if row.task == task) for task in tasks}
+    return Scored(asked, values, intervals(by_task(values, tasks), asked.name, config), statuses)
+
+
+def _tasks(found: Sequence[Scored]) -> list[str]:
+    return sorted({task for one in found for task in one.statuses})
+
+
+def _text(one: Scored, task: str) -> str:
+    interval = one.intervals.get(task)
+    aside = left_out(dict(sorted(one.statuses.get(task, {}).items())))
+    if interval is None:
+        return "\n".join(["–", *aside])
+    bounds = f"[{percent(interval.low)}, {percent(interval.high)}]"
+    return "\n".join([percent(interval.mean), bounds, f"n={interval.n}", *aside])

@@ -1,0 +1,117 @@
+"""A whole experiment on a tiny model, and what is said where it cannot go on."""
+
+import json
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import icr2_cli
+from builders.errors import SetupError
+from builders.manifest import FORMAT
+from eval_harness.experiments.cli import register
+from eval_harness.experiments.commands import Command, Place
+from eval_harness.experiments.registry import EXPERIMENTS
+from eval_harness.experiments.run import needed, report, run
+from eval_harness.experiments.scale import Scale, scale_of
+from tests.eval_harness.conftest import save_model, write_config
+from tests.eval_harness.train.conftest import CONFIG, learnable
+
+APP = typer.Typer()
+register(APP)
+
+
+def in_this_process(written: list[str]) -> int:
+    """Runs `icr2` without a process of its own, which would load everything again."""
+    module, *arguments = written
+    assert module == "icr2_cli"
+    icr2_cli.app(arguments, standalone_mode=False)
+    return 0
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """Eight questions, a random model, and a scale of two steps."""
+    dataset, splits = tmp_path / "data", ("train", "validation", "test")
+    for split in splits:
+        write_config(dataset, CONFIG, learnable(), f"{split}-00000-of-00001.parquet")
+    files = {split: [{"path": f"{CONFIG}/{split}-00000-of-00001.parquet"}] for split in splits}
+    manifest = {"format": FORMAT, "name": "tiny", "version": "1.0.0", "configs": {CONFIG: files}}
+    (dataset / "manifest.json").write_text(json.dumps(manifest))
+    return Place(_scale(str(save_model(tmp_path / "model", positions=512))), dataset, "train", tmp_path / "out")
+
+
+def _scale(model: str) -> Scale:
+    changes = {"model": model, "configs": [CONFIG], "learned": [CONFIG], "samples": 2, "shares": [0.5, 1], "k": 1}
+    look = {"positions": {"rta": "question", "cci": "last"}, "probe": {"limit": 2, "m": "1,2"}, "rap": {"da": "1x1"}}
+    steps = {"train": {"steps": 1, "eval-every": 1, "eval-n": 1}, "losses": ["ret"]}
+    return scale_of("tiny", changes | look | steps | {"answer": {"limit": 1}})
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_all_experiments_run_to_a_report_and_a_second_time_nothing_is_made_again(place: Place) -> None:
+    chosen = list(EXPERIMENTS.values())
+    run(place, needed(place, chosen), in_this_process)
+    made = {path: path.stat().st_mtime_ns for path in (place.out / "models").rglob("*") if path.is_file()}
+    run(place, needed(place, chosen), in_this_process)
+    assert {path: path.stat().st_mtime_ns for path in (place.out / "models").rglob("*") if path.is_file()} == made
+
+    written = {path.name for path in report(place, chosen, "tiny")}
+    tables = {f"{name}.csv" for name in EXPERIMENTS}
+    assert written == {*tables, "figure5.png", "figure6.png", "report.md", "report.html"}
+    text = (place.out / "report" / "report.md").read_text()
+    for row in ("Closed-book", "Vanilla RAG", "SFT-RTA", "RetHead, ret", "SFT-DA + RAP", "SFT-CCI without marks"):
+        assert f"\n| {row} |" in text
+    assert "\n| SFT-DA, 3 samples |" in text and "\n| SFT-DA, 6 samples |" in text
+    lines = (place.out / "report" / "figure6.csv").read_text().splitlines()
+    assert [line.split(",")[:3] for line in lines[1:]] == [
+        ["untuned", "question", "2"],
+        ["da", "question", "2"],
+        ["rta", "question", "2"],
+        ["cci", "last", "2"],
+    ]
+
+
+def test_what_is_there_is_not_made_and_what_fails_is_named(tmp_path: Path) -> None:
+    place = Place(scale_of("tiny", {}), tmp_path / "data", "train", tmp_path)
+    ran: list[list[str]] = []
+
+    def fails(written: list[str]) -> int:
+        ran.append(written)
+        return 2
+
+    with pytest.raises(SetupError, match="icr2 eval data ended with exit code 2; mend what it says"):
+        run(place, [Command(["build"], tmp_path), Command(["eval", "data"]), Command(["eval", "more"])], fails)
+    assert ran == [["icr2_cli", "eval", "data"]]
+
+
+def test_a_command_has_a_process_of_its_own(tmp_path: Path) -> None:
+    place = Place(scale_of("tiny", {}), tmp_path, "train", tmp_path)
+    with pytest.raises(SetupError, match="icr2 build nothing ended with exit code 2"):
+        run(place, [Command(["build", "nothing"])])
+
+
+def asked(*arguments: str) -> str:
+    """What the command prints."""
+    done = CliRunner().invoke(APP, [*arguments], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_a_dry_run_prints_commands_with_the_changes() -> None:
+    changes = ("--model", "m", "--config", "2k_p75", "--train-config", "2k_p100", "--samples", "5", "--steps", "7")
+    more = ("--limit", "3", "--probe-limit", "4", "--set", "data=a b", "--split", "validation")
+    lines = asked("table4", "--dataset", "d", "--dry-run", *changes, *more).splitlines()
+    assert lines[0].endswith("--set 'data=a b' --out d")
+    assert lines[1].startswith("icr2 probe d --config 2k_p75 --model m ") and "--limit 4" in lines[1]
+    assert "--config 2k_p100 --model m --variant da --samples 5 --split validation" in lines[3]
+    assert "--steps 7" in lines[3] and lines[2].count("--limit 3") == 1
+
+
+def test_names_that_are_none_are_refused() -> None:
+    with pytest.raises(SetupError, match="no experiment table3; there are table4, table5, table9, figure5, figure6"):
+        asked("table3", "--dataset", "d")
+    with pytest.raises(SetupError, match=r"no settings gpu_2 .*; there are fsdp_8, gpu_1, zero3_8, and none"):
+        asked("table4", "--dataset", "d", "--launch", "gpu_2")
