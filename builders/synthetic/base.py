@@ -1,5 +1,6 @@
 """A made dataset: rows that a kind generates or puts together itself, without the pipeline's stages."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -10,6 +11,18 @@ from pydantic import Field, model_validator
 from builders.config import AnyRecipe, Length, Name, Source, Split
 from builders.mix import Item
 from builders.schema import Question
+
+_AT_DEPTH = re.compile(r"-d[0-9]{3}$")
+
+
+def at_depth(question: str, depth: int) -> str:
+    """The id of the instance of a question whose gold stands at a depth, in percent."""
+    return f"{question}-d{depth:03d}"
+
+
+def question_of(id: str) -> str:
+    """The question of an instance, which may have others with its gold at another depth: its id but for the depth."""
+    return _AT_DEPTH.sub("", id)
 
 
 class MadeRecipe(AnyRecipe):

@@ -16,7 +16,7 @@ from builders.filters import AnswerFilter, Text, drop_reasons
 from builders.mix import Item, Mixer, finish, interleave
 from builders.schema import Question, Role
 from builders.seeds import order_key, rng_for, shuffled
-from builders.synthetic.base import Kind, Made, MadeRecipe, row_of
+from builders.synthetic.base import Kind, Made, MadeRecipe, at_depth, row_of
 from builders.synthetic.layout import cells, depths_of, marks_of
 from builders.synthetic.world import MOST_CLUSTERS, SPLITS, Asked, Fact, World
 from builders.tokens import token_counter
@@ -89,7 +89,7 @@ class _Maker:
         items, budget = self._placed(one, n, depth), self._recipe.budget(length)
         context = finish(items, tokens[depth], budget, length, ran_out=n == len(one.stream))
         self._counts.update(context.flags)
-        question = one.question._replace(id=f"{one.question.id}-d{depth:03d}")
+        question = one.question._replace(id=at_depth(one.question.id, depth))
         return row_of(question, items, context.n_tokens, context.ratio, [f"depth_{depth}", *context.flags])
 
     def _laid(self, hops: int, number: int) -> Laid:

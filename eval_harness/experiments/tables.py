@@ -48,7 +48,7 @@ def table(name: str, title: str, config: str, found: Sequence[Scored], what: str
     """Means of some rows by task; `what` says of what."""
     tasks = _tasks(found)
     notes = [
-        f"{what}, per cent, with the 95 % bootstrap interval over instances and n. Unparsed and failed answers count "
+        f"{what}, per cent, with the 95 % bootstrap interval over questions and n. Unparsed and failed answers count "
         "as wrong and are in n; what is not in it is named. The macro average gives every task the same weight."
     ]
     rows = [[one.asked.name, *(_text(one, task) for task in tasks), _text(one, MACRO)] for one in found]

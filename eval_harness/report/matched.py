@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
+from builders.synthetic.base import question_of
 from eval_harness.report.names import parts_of
 from eval_harness.report.statistics import Change, changes
 from eval_harness.report.study import Study
@@ -104,12 +105,12 @@ def baseline_of(study: Study, wanted: str) -> str:
     return wanted if wanted in study.methods else study.methods[0]
 
 
-def by_task(values: Mapping[Key, float], tasks: Iterable[str]) -> dict[str, list[float]]:
-    """The values of each task, in the order of their ids, so that no estimate depends on the order of rows."""
-    found: dict[str, list[float]] = {task: [] for task in tasks}
-    for (task, _), value in sorted(values.items()):
-        found[task].append(value)
-    return found
+def by_task(values: Mapping[Key, float], tasks: Iterable[str]) -> dict[str, list[list[float]]]:
+    """The values of each question of each task, in the order of ids, so that no estimate depends on that of rows."""
+    found: dict[str, dict[str, list[float]]] = {task: {} for task in tasks}
+    for (task, id), value in sorted(values.items()):
+        found[task].setdefault(question_of(id), []).append(value)
+    return {task: [*questions.values()] for task, questions in found.items()}
 
 
 def _compared(scores: Mapping[Setting, Scores], first: Setting, second: Setting) -> Comparison | None:

@@ -120,5 +120,7 @@ def effective_length(means: Mapping[str, float]) -> str:
 
 
 def _macro_mean(values: Mapping[Key, float]) -> float:
-    tasks = by_task(values, {task for task, _ in values})
+    tasks: dict[str, list[float]] = {}
+    for (task, _), value in values.items():
+        tasks.setdefault(task, []).append(value)
     return sum(sum(scores) / len(scores) for scores in tasks.values()) / len(tasks)

@@ -84,7 +84,7 @@ def _table3(report: Report, found: Sequence[Standing], *, matched: bool = False)
     header = ["method", "config", "model", *(f"{task}\n{scorer_for(task).metrics[0]}" for task in tasks), MACRO]
     if not matched:
         notes = [
-            "Per cent, with the 95 % bootstrap interval over instances and n. Unparsed and failed answers count as "
+            "Per cent, with the 95 % bootstrap interval over questions and n. Unparsed and failed answers count as "
             "wrong and are in n; overlength, unscorable and n/a instances are not, and are named.",
             "The macro average gives every task the same weight.",
         ]

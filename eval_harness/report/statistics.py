@@ -1,4 +1,4 @@
-"""Intervals and paired tests over instances, seeded by names; each task counts the same."""
+"""Intervals and paired tests over questions, seeded by names; each task counts the same."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -20,6 +20,9 @@ _TIE = 1e-12  # sums of the same numbers in another order differ by less
 MACRO = "macro average"  # the mean over tasks of each task's mean
 
 
+Instances = Sequence[float] | Sequence[Sequence[float]]  # values of a task's instances, or those of each question
+
+
 class Interval(NamedTuple):
     """A mean with its 95 % interval, over n values."""
 
@@ -39,40 +42,60 @@ class Change(NamedTuple):
     p: float
 
 
+class _Questions(NamedTuple):
+    """Sums of values by question, and how many instances each question has."""
+
+    sums: "Values"
+    sizes: "Values"
+
+    @property
+    def n(self) -> int:
+        """How many instances there are."""
+        return int(self.sizes.sum())
+
+    @property
+    def mean(self) -> float:
+        """The mean over instances."""
+        return float(self.sums.sum() / self.sizes.sum())
+
+
 def generator(*names: str) -> np.random.Generator:
     """A random generator that depends on the names of an estimate alone."""
     return np.random.Generator(np.random.PCG64(int.from_bytes(order_key("report", *names), "big")))
 
 
-def intervals(by_task: Mapping[str, Sequence[float]], *names: str) -> dict[str, Interval | None]:
+def intervals(by_task: Mapping[str, Instances], *names: str) -> dict[str, Interval | None]:
     """The mean of each task, and the macro average, with percentile bootstrap intervals; None where there is no value.
 
-    Each of 10,000 resamples draws from every task as many values as it has, with replacement; the bounds are the
-    2.5th and 97.5th percentiles (linear between order statistics) of the resampled means (Efron and Tibshirani, An
-    Introduction to the Bootstrap, 1993, section 13.3). The macro average takes the tasks' resamples together, and is
-    None where a task has no value. `names` seed the draws, so give every estimate its own.
+    Each of 10,000 resamples draws from every task as many questions as it has, with replacement, and takes all
+    instances of a question together; the bounds are the 2.5th and 97.5th percentiles (linear between order statistics)
+    of the resampled means (Efron and Tibshirani, An Introduction to the Bootstrap, 1993, section 13.3). The macro
+    average takes the tasks' resamples together, and is None where a task has no value. `names` seed the draws, so give
+    every estimate its own.
     """
-    values = {task: np.asarray(found, float) for task, found in by_task.items()}
-    draws = {task: _resampled_means(found, generator(*names, task)) for task, found in values.items() if len(found)}
-    found = {task: _interval(float(values[task].mean()), draws[task], len(values[task])) for task in draws}
+    values = {task: _by_question(found) for task, found in by_task.items()}
+    draws = {task: _resampled_means(found, generator(*names, task)) for task, found in values.items() if found.n}
+    found = {task: _interval(values[task].mean, draws[task], values[task].n) for task in draws}
     macro = None
     if draws and len(draws) == len(values):
         mean = sum(interval.mean for interval in found.values()) / len(found)
-        macro = _interval(mean, np.mean(list(draws.values()), axis=0), sum(map(len, values.values())))
+        macro = _interval(
+            mean, np.mean(list(draws.values()), axis=0), sum(questions.n for questions in values.values())
+        )
     return {task: found.get(task) for task in values} | {MACRO: macro}
 
 
-def changes(differences: Mapping[str, Sequence[float]], *names: str) -> dict[str, Change | None]:
+def changes(differences: Mapping[str, Instances], *names: str) -> dict[str, Change | None]:
     """The mean of paired differences by task and for the macro average, with `intervals` and sign-flip p-values.
 
-    Where nothing differs between two settings but chance, each difference is as likely to have the other sign. With
-    T = |mean difference| (for the macro average, of the tasks' means), p is the share of sign patterns whose T is at
-    least the observed one: exactly, over all 2^m patterns, where m <= 13 differences are not 0; else
+    Where nothing differs between two settings but chance, each question's sum of differences is as likely to have the
+    other sign. With T = |mean difference| (for the macro average, of the tasks' means), p is the share of sign patterns
+    whose T is at least the observed one: exactly, over all 2^m patterns, where m <= 13 questions differ; else
     (1 + hits) / (1 + 10,000) over random patterns (Phipson and Smyth, Statistical Applications in Genetics and
     Molecular Biology 9, 2010).
     """
-    values = {task: np.asarray(found, float) for task, found in differences.items()}
-    terms = {task: found / len(found) for task, found in values.items() if len(found)}
+    values = {task: _by_question(found) for task, found in differences.items()}
+    terms = {task: found.sums / found.n for task, found in values.items() if found.n}
     if len(terms) == len(values) > 0:
         # p is the same whatever all terms are divided by, so the number of tasks stays out
         terms[MACRO] = np.concatenate(list(terms.values()))
@@ -97,12 +120,21 @@ def _interval(mean: float, resampled: "Values", n: int) -> Interval:
     return Interval(mean, float(low), float(high), n)
 
 
-def _resampled_means(values: "Values", rng: np.random.Generator) -> "Values":
-    rows = max(1, _BLOCK // len(values))
-    blocks = [min(rows, RESAMPLES - start) for start in range(0, RESAMPLES, rows)]
-    return np.concatenate(
-        [values[rng.integers(len(values), size=(block, len(values)), dtype=np.int32)].mean(axis=1) for block in blocks]
+def _by_question(instances: Instances) -> _Questions:
+    groups = [np.atleast_1d(np.asarray(values, float)) for values in instances]
+    return _Questions(
+        np.array([values.sum() for values in groups]), np.array([float(len(values)) for values in groups])
     )
+
+
+def _resampled_means(found: _Questions, rng: np.random.Generator) -> "Values":
+    n = len(found.sums)
+    rows = max(1, _BLOCK // n)
+    means = []
+    for start in range(0, RESAMPLES, rows):
+        drawn = rng.integers(n, size=(min(rows, RESAMPLES - start), n), dtype=np.int32)
+        means.append(found.sums[drawn].sum(axis=1) / found.sizes[drawn].sum(axis=1))
+    return np.concatenate(means)
 
 
 def _sign_flip_p(terms: "Values", rng: np.random.Generator) -> float:

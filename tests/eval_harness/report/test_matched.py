@@ -5,6 +5,7 @@ from eval_harness.report.matched import (
     baseline_of,
     between_configs,
     between_methods,
+    by_task,
     matched_rows,
     scores_by_setting,
 )
@@ -105,3 +106,8 @@ def test_the_baseline_is_the_first_method_where_the_wanted_one_was_not_run(study
     study = study_of([make_row("nq-1", method="closed_book"), make_row("nq-1", method="oracle_rag")])
     assert baseline_of(study, "vanilla_rag") == "closed_book"
     assert baseline_of(study, "oracle_rag") == "oracle_rag"
+
+
+def test_a_question_at_several_depths_is_one() -> None:
+    values = {("c", "c-1-d000"): 1.0, ("c", "c-2-d000"): 0.5, ("c", "c-1-d100"): 0.0, ("nq", "nq-d1"): 1.0}
+    assert by_task(values, ["c", "nq"]) == {"c": [[1.0, 0.0], [0.5]], "nq": [[1.0]]}

@@ -83,6 +83,21 @@ def test_blocks_change_no_law(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.p == pytest.approx(0.099, abs=0.015)
 
 
+def test_instances_of_one_question_are_drawn_together() -> None:
+    """Eleven equal answers to each of 30 questions say as much as one: the interval is that of 30."""
+    alone = [1.0] * 12 + [0.0] * 18
+    one, repeated = (intervals({"nq": values}, "x")["nq"] for values in (alone, [[value] * 11 for value in alone]))
+    assert one and repeated
+    assert repeated[:3] == pytest.approx(one[:3])
+    assert (one.n, repeated.n) == (30, 330)
+    uneven = intervals({"nq": [[1.0, 1.0, 1.0], [0.0]]}, "x")["nq"]
+    assert uneven
+    assert uneven.mean == 0.75  # over instances
+    found = changes({"nq": [[1.0, 1.0, -1.0], [1.0, 0.0, 0.0], [1.0, 1.0, 1.0]]}, "x")["nq"]
+    assert found
+    assert found.p == 2 / 8  # three questions, whose sums are 1, 1 and 3
+
+
 def test_no_value_is_no_estimate() -> None:
     assert intervals({}, "x") == {MACRO: None}
     found = intervals({"nq": [1.0], "wow": []}, "x")
