@@ -13,6 +13,8 @@ from hypothesis import HealthCheck, settings
 from builders.bundled import bundled_file
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
+if "PYTEST_XDIST_WORKER" in os.environ:  # workers share the cores, and torch's threads wait for each other by spinning
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # How long an example takes depends on what else the machine does; no test is to fail for that.
 settings.register_profile("icr2", deadline=None, suppress_health_check=[HealthCheck.too_slow])

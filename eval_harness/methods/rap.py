@@ -1,8 +1,9 @@
 """Retrieval attention probing: answers from the passages that the retrieval heads look at (paper, formula 5)."""
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from builders.errors import SetupError
 from builders.prompts import Prompt
@@ -89,8 +90,13 @@ class Rap:
         return self._asking.prompt(instance, passages)
 
     def answer(self, session: Session, questions: Sequence[Question]) -> list[Answer | GenerationError]:
-        """The answer to each question from the passages chosen for it."""
-        return [self._answer(session, question) for question in questions]
+        """Each answer from the passages chosen for its question: contexts are read in turn, answers written together."""
+        chosen = [self._chosen(session, question) for question in questions]
+        asked = [one.question for one in chosen if not isinstance(one, GenerationError)]
+        began = time.perf_counter()
+        found = iter(self._asking.answer(Session(session.model), asked) if asked else ())
+        seconds = (time.perf_counter() - began) / max(1, len(asked))
+        return [one if isinstance(one, GenerationError) else _with_choice(next(found), one, seconds) for one in chosen]
 
     def check(self, model: Model) -> None:
         """Raises SetupError unless the model shows its attention, is the one that was probed, and may be asked so."""
@@ -109,7 +115,8 @@ class Rap:
     def _looks_from_retrieval(self) -> bool:
         return self.choice.variant.position == "retrieval"
 
-    def _answer(self, session: Session, question: Question) -> Answer | GenerationError:
+    def _chosen(self, session: Session, question: Question) -> "_Chosen | GenerationError":
+        """The question over the passages that the heads of its task look at."""
         model = session.model
         if not isinstance(model, Attends):
             raise TypeError(f"{model.name} shows no attention, and was not checked")
@@ -130,11 +137,20 @@ class Rap:
         chosen = union(scores[self.choice.variant], layers, heads, setting.m)
         kept = [instance.passages[at] for at in chosen]
         steps.done("filter")
-        (found,) = self._asking.answer(Session(session.model), [Question(instance, kept, question.max_new_tokens)])
-        steps.done("answer")
-        return found if isinstance(found, GenerationError) else self._with_choice(found, kept, steps)
+        return _Chosen(Question(instance, kept, question.max_new_tokens), steps.seconds)
 
-    def _with_choice(self, found: Answer, kept: Sequence[Passage], steps: Steps) -> Answer:
-        """The answer with what was chosen as its evidence; what it retrieves from that itself goes to the log."""
-        log = None if found.kept is None else [{"retrieved": found.kept}]
-        return Answer(found.generation, [passage.pid for passage in kept], steps.seconds, log)
+
+class _Chosen(NamedTuple):
+    """A question over the passages that were chosen for it, and the seconds of each step until then."""
+
+    question: Question
+    steps: dict[str, float]
+
+
+def _with_choice(found: Answer | GenerationError, chosen: _Chosen, seconds: float) -> Answer | GenerationError:
+    """The answer with what was chosen as its evidence; what it retrieves from that itself goes to the log."""
+    if isinstance(found, GenerationError):
+        return found
+    log = None if found.kept is None else [{"retrieved": found.kept}]
+    steps = {**chosen.steps, "answer": round(seconds, 4)}
+    return Answer(found.generation, [passage.pid for passage in chosen.question.passages], steps, log)

@@ -64,7 +64,7 @@ def needle_configs(folder: Path, asked: Sequence[str]) -> list[str]:
     """The configs of needles that were asked for, or all, from the shortest; SetupError where there is none."""
     there = [config for config in read_manifest(folder)["configs"] if config.startswith(PREFIX)]
     if not there:
-        raise SetupError(f"{folder} has no config of needles; build one with: icr2 build needles --out {folder}")
+        raise SetupError(f"{folder} has no config of needles; build one with: icr2 build needles --out needles")
     if unknown := sorted(set(asked) - set(there)):
         raise SetupError(f"no config {', '.join(unknown)} of needles in {folder}; there are {', '.join(there)}")
     return sorted(asked or there, key=length_of)

@@ -94,6 +94,22 @@ def test_rap_beside_vanilla_chooses_the_same_passages(
     assert outputs(tmp_path / "both") == outputs(tmp_path / "alone")
 
 
+def test_answers_that_are_written_together_are_those_written_alone(
+    retriever: Path, dataset: Path, probed: Path, tmp_path: Path
+) -> None:
+    """Contexts of three and of four passages: what is padded changes nothing."""
+    common = ("--config", "1k_p0", "--model", retriever, "--dtype", "float32", "--heads", probed, "--method", "rap@2x2")
+    found = []
+    for size in (1, 3):
+        run("eval", dataset, *common, "--batch-size", size, "--no-prefix-reuse", "--out", tmp_path / str(size))
+        lines = (tmp_path / str(size) / "results.jsonl").read_text().splitlines()
+        rows = [json.loads(line) for line in lines]
+        assert all({"probe", "filter", "answer"} == row["steps_s"].keys() for row in rows)
+        found.append({row["id"]: (row["evidence"], row["output"]) for row in rows})
+    assert found[0] == found[1]
+    assert len(found[0]) > 3
+
+
 def test_a_context_is_read_once_for_vanilla_and_rap(
     probed: Path, retriever: Path, dataset: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
