@@ -90,7 +90,7 @@ class Rap:
         return self._asking.prompt(instance, passages)
 
     def answer(self, session: Session, questions: Sequence[Question]) -> list[Answer | GenerationError]:
-        """Each answer from the passages chosen for its question; contexts are read in turn, answers written as one."""
+        """Each answer from the passages chosen for its question; the answers are written in a batch."""
         chosen = [self._chosen(session, question) for question in questions]
         asked = [one.question for one in chosen if not isinstance(one, GenerationError)]
         began = time.perf_counter()
