@@ -195,6 +195,14 @@ def points(change: float) -> str:
     return "0.0" if text in ("+0.0", "-0.0") else text.replace("-", _MINUS)
 
 
+def number(value: float | None, digits: int = 3) -> str:
+    """A number with a true minus sign, or a dash where there is none."""
+    if value is None:
+        return "–"
+    text = f"{value:.{digits}f}"
+    return text.lstrip("-") if not float(text) else text.replace("-", _MINUS)
+
+
 def p_text(p: float) -> str:
     """A p-value to three decimals."""
     return "<0.001" if p < 0.001 else f"{p:.3f}"

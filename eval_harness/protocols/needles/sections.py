@@ -7,13 +7,13 @@ from eval_harness.protocols.needles.analysis import Analysis, Key
 from eval_harness.protocols.needles.haystacks import NEEDLES, PREFIX, Needle, length_of
 from eval_harness.protocols.needles.measures import Cell
 from eval_harness.report.parts import Line, Section
+from eval_harness.report.sections import number
 from eval_harness.report.statistics import Interval
 
 MAIN = "needles"
 _TITLES = {"one_hop": "one-hop", "literal": "literal"}
 _MAIN = ("similarity", "normalised", "control", "ratio", "difference", "effect_size", "auc")
 _HEADS = {"effect_size": "effect size", "auc": "AUC"}
-_MINUS = "\N{MINUS SIGN}"
 
 
 def sections(found: Analysis, record: Mapping[str, Any]) -> list[Section]:
@@ -64,14 +64,6 @@ def reach_lines(found: Analysis) -> list[Line]:
         }
         for config, reach in found.reach.items()
     ]
-
-
-def number(value: float | None, digits: int = 3) -> str:
-    """A number with a true minus sign, or a dash where there is none."""
-    if value is None:
-        return "–"
-    text = f"{value:.{digits}f}"
-    return text.lstrip("-") if not float(text) else text.replace("-", _MINUS)
 
 
 def label(config: str) -> str:

@@ -13,7 +13,7 @@ from eval_harness.protocols.oncu.modes import MEANINGS, counts
 from eval_harness.protocols.oncu.recovery import LEAST_VALID, Estimate
 from eval_harness.protocols.oncu.summary import Share, shares
 from eval_harness.report.parts import Section
-from eval_harness.report.sections import points
+from eval_harness.report.sections import number, points
 from eval_harness.report.statistics import Interval
 from eval_harness.report.table import percent
 from eval_harness.results import Row
@@ -137,7 +137,7 @@ def _agreement(found: Analysis) -> Section:
     rows = []
     for key, pairs in pairs_of(found.by_hand, found.matched, found.modes).items():
         if measured := agreement(pairs):
-            kappa = "not defined" if measured.kappa is None else f"{measured.kappa:.2f}"
+            kappa = "not defined" if measured.kappa is None else number(measured.kappa, 2)
             model, config, context = key
             rows.append([config, model, _short(context), str(measured.n), percent(measured.share), kappa])
     notes = ["Modes given by hand against those of the protocol: per cent alike, and Cohen's kappa."]
@@ -229,22 +229,22 @@ def _recovery(estimate: Estimate, context: str) -> str:
         return "–"
     if found.raw is None or found.clipped is None:
         return INVALID
-    bounds = "no interval" if found.low is None else f"[{found.low:.2f}, {found.high:.2f}]"
-    clipped = "" if found.clipped == found.raw else f"\nclipped {found.clipped:.2f}"
-    return f"{found.raw:.2f}\n{bounds}{clipped}"
+    bounds = "no interval" if found.low is None else f"[{number(found.low, 2)}, {number(found.high, 2)}]"
+    clipped = "" if found.clipped == found.raw else f"\nclipped {number(found.clipped, 2)}"
+    return f"{number(found.raw, 2)}\n{bounds}{clipped}"
 
 
 def _mean_recovery(share: Share, context: str) -> str:
     if context not in share.raw:
         return "–" if share.valid else INVALID
     interval = share.intervals.get(context)
-    bounds = f" [{interval.low:.2f}, {interval.high:.2f}]" if interval else ""
-    return f"{share.raw[context]:.2f}\nclipped {share.clipped[context]:.2f}{bounds}"
+    bounds = f" [{number(interval.low, 2)}, {number(interval.high, 2)}]" if interval else ""
+    return f"{number(share.raw[context], 2)}\nclipped {number(share.clipped[context], 2)}{bounds}"
 
 
 def _cell(estimate: Estimate) -> str:
     clipped = estimate.recovered[FULL].clipped
-    recovered = INVALID if clipped is None else f"{clipped:.2f}"
+    recovered = INVALID if clipped is None else number(clipped, 2)
     return f"{recovered}\n{percent(estimate.scores[FULL].mean)}\nn={estimate.n}"
 
 
