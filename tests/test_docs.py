@@ -2,17 +2,25 @@
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import typer
 import yaml
+from typer.core import TyperGroup
+
+import icr2_cli
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "benchmarks" / "README.md"]
 BLOCK = re.compile(r"^```(bash|python|yaml)\n(.*?)^```$", re.M | re.S)
+NOT_HERE = re.compile(
+    r"^```text\n(.*?)^```$|^    (icr2 .*)$", re.M | re.S
+)  # needs hours, a GPU or files that a user has
 
 # What a test cannot run: it would install, or take longer than all tests together. `make` is asked what it would do.
 NOT_RUN = ("pipx ", "pip install", "git clone")
@@ -59,6 +67,34 @@ def _run(command: list[str], folder: Path) -> None:
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
     done = subprocess.run(command, cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
+
+
+def commands(page: Path) -> list[list[str]]:
+    """The `icr2` commands of a page that no test runs."""
+    found = []
+    for block, line in NOT_HERE.findall(page.read_text(encoding="utf-8")):
+        for command in (block or line).replace("\\\n", " ").splitlines():
+            before, called, arguments = command.partition("icr2_cli " if "icr2_cli " in command else "icr2 ")
+            if called and (not before or before.startswith("accelerate launch")):
+                found.append(shlex.split(arguments))
+    return found
+
+
+ELSEWHERE = [(page.name, arguments) for page in PAGES for arguments in commands(page)]
+
+
+def test_there_are_commands_for_elsewhere() -> None:
+    assert len(ELSEWHERE) > 10
+
+
+@pytest.mark.parametrize(("page", "arguments"), ELSEWHERE, ids=[f"{page}-{' '.join(a[:2])}" for page, a in ELSEWHERE])
+def test_what_is_not_run_here_is_a_command_with_its_options(page: str, arguments: list[str]) -> None:
+    command, context = typer.main.get_command(icr2_cli.app), None
+    while isinstance(command, TyperGroup):
+        context = command.make_context(command.name, arguments, parent=context)
+        _, command, arguments = command.resolve_command(context, [*context._protected_args, *context.args])
+        assert command is not None, page
+    command.make_context(command.name, arguments, parent=context)
 
 
 def test_links_lead_somewhere() -> None:
