@@ -8,8 +8,9 @@ from eval_harness.report.study import Study
 from eval_harness.results import Row
 
 _NOTES = [
-    "Mean seconds an answer; those of a batch are its time divided by its size. Tokens read are those that no earlier "
-    "answer had read; where methods share a context, the first of them reads it for all, so run one alone to time it.",
+    "Mean seconds an answer; those of a batch are its time divided by its size. Tokens read are those of the prompt "
+    "that was answered, without what an earlier answer or a probe had read; where methods share a context, the first "
+    "of them reads it for all, so run one alone to time it.",
 ]
 
 
