@@ -23,7 +23,7 @@ def register(app: typer.Typer) -> None:
 def experiment(
     names: Annotated[list[str], typer.Argument(metavar="NAME...", help="table4, table5, table9, figure5 or figure6.")],
     dataset: Annotated[Path, typer.Option(metavar="DIR", help="A dataset; built by the scale where it is not there.")],
-    scale: Annotated[str, typer.Option(help="tiny: two cores, an evening. full: the paper's, on eight GPUs.")] = "tiny",
+    scale: Annotated[str, typer.Option(help="tiny: for two cores. full: the paper's, for eight GPUs.")] = "tiny",
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="Models, heads, runs and report.")] = Path("experiments"),
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the commands, and run none.")] = False,
     model: Annotated[str | None, _change("The model that all others are trained from.")] = None,

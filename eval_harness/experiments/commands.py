@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from eval_harness.experiments.models import UNTUNED, Tuned
 from eval_harness.experiments.scale import Scale, options
+from eval_harness.load import open_dataset
 
 
 class Command(NamedTuple):
@@ -35,6 +36,11 @@ class Place(NamedTuple):
     def run(self, model: Tuned) -> Path:
         """Its answers."""
         return self.out / "runs" / model.name
+
+    def record(self) -> dict[str, Any]:
+        """What all that is made depends on, once the dataset is there."""
+        scale = self.scale.model_dump(exclude={"build", "launch"})
+        return {"scale": scale, "split": self.split, "manifest_sha256": open_dataset(self.dataset).manifest_sha256}
 
 
 def commands(place: Place, answering: Sequence[Tuned], probed: Sequence[Tuned]) -> Iterator[Command]:

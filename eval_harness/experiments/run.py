@@ -18,6 +18,7 @@ from eval_harness.report.document import write_document
 from eval_harness.report.instances import instances_of
 from eval_harness.report.parts import Document
 from eval_harness.report.study import Study, read_studies
+from eval_harness.results import open_record
 
 CONFIGS = Path(__file__).parents[1] / "train" / "configs"
 
@@ -31,9 +32,11 @@ def needed(place: Place, chosen: Sequence[Experiment]) -> list[Command]:
 def run(place: Place, todo: Iterable[Command], execute: Callable[[list[str]], int] | None = None) -> None:
     """Runs what is not there yet, each command in a process of its own unless `execute` runs a module otherwise.
 
-    SetupError names the command that failed, which has said why.
+    SetupError names the command that failed, which has said why, or what the folder's earlier experiments differ in.
     """
     for command in todo:
+        if place.dataset.is_dir():  # from the build on: what is there may be gone on with alone
+            open_record(place.out, place.record())
         if command.makes and command.makes.exists():
             continue
         written = [*launcher(place, command), *command.arguments]

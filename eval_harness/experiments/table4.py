@@ -3,17 +3,18 @@
 from eval_harness.experiments.base import Experiment, Found, Parts, none
 from eval_harness.experiments.models import CCI, DA, RTA, UNTUNED, Tuned, with_heads
 from eval_harness.experiments.scale import Scale
-from eval_harness.experiments.tables import Asked, differences, headlines, lines_of, scored, table
-from eval_harness.report.parts import Line, Section
+from eval_harness.experiments.tables import Asked, Pairs, Scored
+from eval_harness.experiments.tables import report as tabled
 
 TITLE = "Table 4: main results"
+VANILLA = "Vanilla RAG"
 
 
 def rows(scale: Scale) -> list[Asked]:
     """The table's rows, in the paper's order."""
     found = [
         Asked("Closed-book", UNTUNED, "closed_book"),
-        Asked("Vanilla RAG", UNTUNED, "vanilla_rag"),
+        Asked(VANILLA, UNTUNED, "vanilla_rag"),
         Asked("Oracle RAG", UNTUNED, "oracle_rag"),
         *(Asked(f"SFT-{model.name.upper()}", model, model.methods(scale)[0]) for model in (DA, RTA, CCI)),
         *(Asked(f"RetHead, {model.loss}", model, model.methods(scale)[0]) for model in with_heads(scale)),
@@ -29,18 +30,11 @@ def models(scale: Scale) -> list[Tuned]:
 
 def report(found: Found) -> Parts:
     """Scores of every row, and what each has more than vanilla RAG."""
-    study = found.study
-    sections: list[Section] = []
-    lines: list[Line] = []
-    for config in study.configs:
-        mine = scored(study, config, rows(found.place.scale))
-        sections.append(table("table4", TITLE, config, mine, headlines(study.tasks)))
-        lines += lines_of(config, mine)
-        base = [one for one in mine if one.asked.name == "Vanilla RAG"]
-        pairs = [(one, other) for one in base for other in mine if other is not one]
-        if pairs:
-            sections.append(differences("table4", TITLE, study, config, pairs))
-    return Parts(sections, tables={"table4.csv": lines})
+    return tabled(found, "table4", TITLE, rows(found.place.scale), _less_vanilla)
+
+
+def _less_vanilla(rows: list[Scored]) -> Pairs:
+    return [(one, other) for one in rows if one.asked.name == VANILLA for other in rows if other is not one]
 
 
 TABLE4 = Experiment(TITLE, models, none, report)

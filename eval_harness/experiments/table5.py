@@ -3,8 +3,8 @@
 from eval_harness.experiments import table4
 from eval_harness.experiments.base import Experiment, Found, Parts, none
 from eval_harness.experiments.scale import Scale
-from eval_harness.experiments.tables import Asked, lines_of, recall, scored, table
-from eval_harness.report.parts import Line, Section
+from eval_harness.experiments.tables import Asked, recall
+from eval_harness.experiments.tables import report as tabled
 
 TITLE = "Table 5: retrieval"
 
@@ -17,13 +17,8 @@ def rows(scale: Scale) -> list[Asked]:
 
 def report(found: Found) -> Parts:
     """Evidence recall of what was copied, cited, or chosen by heads."""
-    sections: list[Section] = []
-    lines: list[Line] = []
-    for config in found.study.configs:
-        mine = scored(found.study, config, rows(found.place.scale), recall)
-        sections.append(table("table5", TITLE, config, mine, "The share of gold passages that were retrieved"))
-        lines += lines_of(config, mine)
-    return Parts(sections, tables={"table5.csv": lines})
+    what = "The share of gold passages that were retrieved"
+    return tabled(found, "table5", TITLE, rows(found.place.scale), measure=recall, what=what)
 
 
 TABLE5 = Experiment(TITLE, lambda scale: [asked.model for asked in rows(scale)], none, report)

@@ -3,8 +3,8 @@
 from eval_harness.experiments.base import Experiment, Found, Parts, none
 from eval_harness.experiments.models import CCI, RTA
 from eval_harness.experiments.scale import Scale
-from eval_harness.experiments.tables import Asked, differences, headlines, lines_of, scored, table
-from eval_harness.report.parts import Line, Section
+from eval_harness.experiments.tables import Asked, Pairs, Scored
+from eval_harness.experiments.tables import report as tabled
 
 TITLE = "Table 9: marks"
 
@@ -20,20 +20,14 @@ def rows(scale: Scale) -> list[Asked]:
 
 def report(found: Found) -> Parts:
     """Scores with and without, and their differences."""
-    study = found.study
-    sections: list[Section] = []
-    lines: list[Line] = []
-    for config in study.configs:
-        mine = scored(study, config, rows(found.place.scale))
-        sections.append(table("table9", TITLE, config, mine, headlines(study.tasks)))
-        lines += lines_of(config, mine)
-        pairs = [(one, other) for one in mine for other in mine if other.asked.model == _without(one.asked)]
-        sections.append(differences("table9", TITLE, study, config, pairs))
-    return Parts(sections, tables={"table9.csv": lines})
+    return tabled(found, "table9", TITLE, rows(found.place.scale), _with_and_without)
 
 
-def _without(asked: Asked) -> object:
-    return asked.model._replace(marks=False) if asked.model.marks else None
+def _with_and_without(rows: list[Scored]) -> Pairs:
+    marked = [one for one in rows if one.asked.model.marks]
+    return [
+        (one, other) for one in marked for other in rows if other.asked.model == one.asked.model._replace(marks=False)
+    ]
 
 
 TABLE9 = Experiment(TITLE, lambda scale: [asked.model for asked in rows(scale)], none, report)

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from eval_harness.experiments.base import Found, Parts
 from eval_harness.experiments.models import Tuned
 from eval_harness.report.matched import Comparison, by_task
 from eval_harness.report.parts import Line, Section
@@ -15,6 +16,7 @@ from eval_harness.results import Row, Status
 from eval_harness.scorers import scorer_for
 
 Measure = Callable[[Row], float | None]
+Pairs = list[tuple["Scored", "Scored"]]
 
 
 class Asked(NamedTuple):
@@ -67,6 +69,27 @@ def differences(name: str, title: str, study: Study, config: str, pairs: Sequenc
         compared.append(Comparison(other.asked.model.name, config, *names, found))
     title = f"{title}: paired differences, {config}"
     return comparisons(compared, study, f"{name}-{config}-differences", title, "config")._replace(short="")
+
+
+def report(
+    found: Found,
+    name: str,
+    title: str,
+    lines: Sequence[Asked],
+    pairs: Callable[[list[Scored]], Pairs] = lambda rows: [],
+    measure: Measure = headline_of,
+    what: str | None = None,
+) -> Parts:
+    """A table of the rows for every config that was answered, differences of `pairs` of them, and a CSV file."""
+    sections: list[Section] = []
+    numbers: list[Line] = []
+    for config in found.study.configs:
+        mine = scored(found.study, config, lines, measure)
+        sections.append(table(name, title, config, mine, what or headlines(found.study.tasks)))
+        numbers += lines_of(config, mine)
+        if compared := pairs(mine):
+            sections.append(differences(name, title, found.study, config, compared))
+    return Parts(sections, tables={f"{name}.csv": numbers})
 
 
 def lines_of(config: str, found: Sequence[Scored]) -> Iterator[Line]:

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from builders.manifest import FORMAT
-from tests.eval_harness.conftest import save_model, write_config
-from tests.eval_harness.train.conftest import CONFIG, learnable
+from tests.eval_harness.conftest import save_model
+from tests.eval_harness.train.conftest import CONFIG, write_splits
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "gpu.py"
 
@@ -22,12 +21,7 @@ def run(folder: Path, *options: object) -> subprocess.CompletedProcess[str]:
 @pytest.mark.timeout(600)
 def test_train_goes_from_a_model_to_a_report(tmp_path: Path) -> None:
     """On a small model without a GPU: the same commands as on a large one."""
-    dataset, splits = tmp_path / "data", ("train", "validation", "test")
-    for split in splits:
-        write_config(dataset, CONFIG, learnable(), f"{split}-00000-of-00001.parquet")
-    files = {split: [{"path": f"{CONFIG}/{split}-00000-of-00001.parquet"}] for split in splits}
-    manifest = {"format": FORMAT, "name": "tiny", "version": "1.0.0", "configs": {CONFIG: files}}
-    (dataset / "manifest.json").write_text(json.dumps(manifest))
+    dataset = write_splits(tmp_path / "data")
     model = save_model(tmp_path / "model", positions=512)
     options = ("--dataset", dataset, "--config", CONFIG, "--model", model, "--dtype", "float32", "--cpu", "--lora")
     done = run(tmp_path, "out", *options, "--steps", 2, "--limit", 1)

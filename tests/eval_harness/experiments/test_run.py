@@ -1,6 +1,5 @@
 """A whole experiment on a tiny model, and what is said where it cannot go on."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -9,14 +8,13 @@ from typer.testing import CliRunner
 
 import icr2_cli
 from builders.errors import SetupError
-from builders.manifest import FORMAT
 from eval_harness.experiments.cli import register
 from eval_harness.experiments.commands import Command, Place
 from eval_harness.experiments.registry import EXPERIMENTS
 from eval_harness.experiments.run import needed, report, run
 from eval_harness.experiments.scale import Scale, scale_of
-from tests.eval_harness.conftest import save_model, write_config
-from tests.eval_harness.train.conftest import CONFIG, learnable
+from tests.eval_harness.conftest import save_model
+from tests.eval_harness.train.conftest import CONFIG, write_splits
 
 APP = typer.Typer()
 register(APP)
@@ -33,12 +31,7 @@ def in_this_process(written: list[str]) -> int:
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
     """Eight questions, a random model, and a scale of two steps."""
-    dataset, splits = tmp_path / "data", ("train", "validation", "test")
-    for split in splits:
-        write_config(dataset, CONFIG, learnable(), f"{split}-00000-of-00001.parquet")
-    files = {split: [{"path": f"{CONFIG}/{split}-00000-of-00001.parquet"}] for split in splits}
-    manifest = {"format": FORMAT, "name": "tiny", "version": "1.0.0", "configs": {CONFIG: files}}
-    (dataset / "manifest.json").write_text(json.dumps(manifest))
+    dataset = write_splits(tmp_path / "data")
     return Place(_scale(str(save_model(tmp_path / "model", positions=512))), dataset, "train", tmp_path / "out")
 
 
@@ -58,6 +51,10 @@ def test_all_experiments_run_to_a_report_and_what_is_there_is_not_made_again(pla
     run(place, needed(place, [EXPERIMENTS["table9"]]), in_this_process)
     assert {path: path.stat().st_mtime_ns for path in (place.out / "models").rglob("*") if path.is_file()} == made
 
+    other = place._replace(scale=place.scale.model_copy(update={"k": 2}))
+    with pytest.raises(SetupError, match=r"holds another run, which differs in scale\.k; choose another --out"):
+        run(other, needed(other, chosen), in_this_process)
+
     written = {path.name for path in report(place, chosen, "tiny")}
     tables = {f"{name}.csv" for name in EXPERIMENTS}
     assert written == {*tables, "figure5.png", "figure6.png", "report.md", "report.html"}
@@ -75,7 +72,7 @@ def test_all_experiments_run_to_a_report_and_what_is_there_is_not_made_again(pla
 
 
 def test_what_is_there_is_not_made_and_what_fails_is_named(tmp_path: Path) -> None:
-    place = Place(scale_of("tiny", {}), tmp_path / "data", "train", tmp_path)
+    place = Place(scale_of("tiny", {}), tmp_path / "none", "train", tmp_path)
     ran: list[list[str]] = []
 
     def fails(written: list[str]) -> int:
@@ -88,7 +85,7 @@ def test_what_is_there_is_not_made_and_what_fails_is_named(tmp_path: Path) -> No
 
 
 def test_a_command_has_a_process_of_its_own(tmp_path: Path) -> None:
-    place = Place(scale_of("tiny", {}), tmp_path, "train", tmp_path)
+    place = Place(scale_of("tiny", {}), tmp_path / "none", "train", tmp_path)
     with pytest.raises(SetupError, match="icr2 build nothing ended with exit code 2"):
         run(place, [Command(["build", "nothing"])])
 

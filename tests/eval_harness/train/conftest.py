@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from builders.manifest import FORMAT
 from eval_harness.train.job import train
 from eval_harness.train.record import Training
 from eval_harness.train.settings import Settings
@@ -33,6 +34,17 @@ def write_dataset(folder: Path, train: Rows, validation: Rows, config: str = CON
     for split, rows in (("train", train), ("validation", validation)):
         write_config(folder, config, rows, f"{split}-00000-of-00001.parquet")
     (folder / "manifest.json").write_text(json.dumps({"name": "tiny", "version": "1.0.0", "configs": [config]}))
+    return folder
+
+
+def write_splits(folder: Path) -> Path:
+    """The eight instances as train, validation and test split of a dataset that a report reads too."""
+    files = {split: f"{split}-00000-of-00001.parquet" for split in ("train", "validation", "test")}
+    for name in files.values():
+        write_config(folder, CONFIG, learnable(), name)
+    configs = {CONFIG: {split: [{"path": f"{CONFIG}/{name}"}] for split, name in files.items()}}
+    manifest = {"format": FORMAT, "name": "tiny", "version": "1.0.0", "configs": configs}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
     return folder
 
 
