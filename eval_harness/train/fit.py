@@ -42,28 +42,6 @@ class Fit:
         waited = self.settings.patience * self.settings.interval(self.steps)
         return point.step >= self.steps or bool(waited and point.step - point.best_step >= waited)
 
-    def run(
-        self,
-        make: Callable[[], tuple[Any, Any]],
-        order: Any,
-        validation: Any,
-        point: Point | None,
-        callbacks: Sequence[Any] = (),
-    ) -> None:
-        """Fits a network to `order`, one sample after another, from a point on; leaves points and a log.
-
-        `make` gives the network and what collates its batches; `order` and `validation` are sequences of samples.
-        """
-        from transformers import set_seed
-
-        arguments = self.arguments()  # before the network, which is loaded in parts where they say so
-        set_seed(arguments.seed)
-        with training_bar(self.steps, shown=arguments.process_index == 0) as bar:
-            network, collator = make()
-            every = [*callbacks, _keeping(self), _showing(self, bar)]
-            trainer = self.trainer(network, arguments, collator, order, validation, every)
-            trainer.train(resume_from_checkpoint=str(point.folder) if point else None)
-
     def carry_on(
         self,
         make: Callable[[], tuple[Any, Any]],
@@ -72,10 +50,22 @@ class Fit:
         point: Point | None,
         callbacks: Sequence[Any] = (),
     ) -> Point:
-        """The last point of the training, from an earlier one on where there is one; as `run`."""
+        """The last point after fitting a network to `order`, one sample after another, from a point on; leaves a log.
+
+        `make` gives the network and what collates its batches; `order` and `validation` are sequences of samples.
+        """
+        from transformers import set_seed
+
         if point and self.is_over(point):
             return point
-        self.run(make, order, validation, point, callbacks)
+
+        arguments = self.arguments()  # before the network, which is loaded in parts where they say so
+        set_seed(arguments.seed)
+        with training_bar(self.steps, shown=arguments.process_index == 0) as bar:
+            network, collator = make()
+            every = [*callbacks, _keeping(self), _showing(self, bar)]
+            trainer = self.trainer(network, arguments, collator, order, validation, every)
+            trainer.train(resume_from_checkpoint=str(point.folder) if point else None)
         found = last_point(self.work)
         if found is None:
             raise RuntimeError(f"no checkpoint was left in {self.work}")

@@ -232,7 +232,7 @@ def test_choices_that_make_no_sense_are_refused(boxes: Path, learner: Path, sett
 def test_a_finished_training_is_not_done_again_and_another_is_refused(
     boxes: Path, learner: Path, checkpoint: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module.HeadFit, "run", lambda *given: pytest.fail("trained again"))
+    monkeypatch.setattr(module.HeadFit, "carry_on", lambda *given: pytest.fail("trained again"))
     train(boxes, str(learner), BY_HEART, checkpoint, HEAD)
     with pytest.raises(SetupError, match=r"settings\.k"):
         train(boxes, str(learner), replace(BY_HEART, k=3), checkpoint, HEAD)
