@@ -5,6 +5,7 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -57,6 +58,19 @@ Name = Annotated[str, AfterValidator(_checked_name)]
 Length = Annotated[str, BeforeValidator(str), AfterValidator(length_from(512))]
 
 
+@cache
+def public_sources() -> dict[str, dict[str, Any]]:
+    """The public sources that a recipe may name, as they would be written in it."""
+    return yaml.safe_load((Path(__file__).parent / "sources" / "sources.yaml").read_text(encoding="utf-8"))
+
+
+def known_source(name: str) -> dict[str, Any]:
+    """A public source by its name; ValueError names them all where it is none."""
+    if name not in public_sources():
+        raise ValueError(f"no source is known as {name!r}; there are {', '.join(public_sources())}")
+    return public_sources()[name]
+
+
 class Strict(BaseModel):
     """Settings that refuse a key they do not know."""
 
@@ -64,13 +78,18 @@ class Strict(BaseModel):
 
 
 class Source(Strict):
-    """Where records come from: a reader, and a local path or URL with its checksum."""
+    """Where records come from: a reader, and a local path or URL with its checksum; or the name of a public source."""
 
     reader: Name
     path: str | None = None  # local path, `bundled:NAME`, or an http(s) URL
     sha256: str | None = None
     rows: int | None = None
     licence: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _by_name(cls, written: Any) -> Any:
+        return known_source(written) if isinstance(written, str) else written
 
 
 class Take(Strict):
@@ -239,6 +258,8 @@ def _set(values: dict[str, Any], setting: str) -> None:
         raise SetupError(f"--set {setting}: write it as key=value, such as --set knowledge.path=pages.jsonl")
     *parents, last = key.split(".")
     for parent in parents:
+        if isinstance(values.get(parent), str) and values[parent] in public_sources():
+            values[parent] = dict(known_source(values[parent]))
         values = values.setdefault(parent, {})
         if not isinstance(values, dict):
             raise SetupError(f"--set {setting}: {parent} is no group of settings")
@@ -255,6 +276,8 @@ def _first_problem(error: ValidationError, model: type[BaseModel]) -> str:
         near = difflib.get_close_matches(str(problem["loc"][-1]), _all_keys(model), n=1)
         hint = f"; did you mean {near[0]}?" if near else ""
         return f"unknown key {where}{hint}"
+    if problem["type"] == "value_error":  # from a validator here, which says what it found
+        return f"{where}: {problem['ctx']['error']}" if where else str(problem["ctx"]["error"])
     return f"{where}: {problem['msg']}, not {problem['input']!r}" if where else problem["msg"]
 
 

@@ -2,38 +2,20 @@
 
 import hashlib
 import json
-from functools import cache as remembered
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
-from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import unquote, urlsplit
 from urllib.request import Request, urlopen
-
-import yaml
 
 from builders.bundled import bundled_file
 from builders.config import Source
 from builders.errors import SetupError
 from builders.work import write_json
 
-_KNOWN = Path(__file__).with_name("sources.yaml")
 _BLOCK = 1 << 20  # bytes
 _TRIES = 3
 _TIMEOUT = 60  # seconds without a byte
-
-
-def known_source(name: str) -> Source:
-    """A public source by its name in sources.yaml."""
-    known = _known_sources()
-    if name not in known:
-        raise SetupError(f"no source is known as {name!r}; there are {', '.join(known)}")
-    return Source.model_validate(known[name])
-
-
-@remembered
-def _known_sources() -> dict[str, Any]:
-    return yaml.safe_load(_KNOWN.read_text(encoding="utf-8"))
 
 
 def fetch(source: Source, base: Path, cache: Path) -> Path:

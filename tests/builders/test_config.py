@@ -5,8 +5,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders.config import RECIPES, Recipe, load_recipe, tokens_of
+from builders.config import RECIPES, Recipe, load_recipe, public_sources, tokens_of
 from builders.errors import SetupError
+from builders.sources import PAGE_READERS, QUESTION_READERS
 
 DEMO = yaml.safe_load((RECIPES / "demo.yaml").read_text(encoding="utf-8"))
 
@@ -30,6 +31,26 @@ def test_lengths_are_powers_of_two(length: str, tokens: int) -> None:
 def test_a_length_that_is_none(length: str) -> None:
     with pytest.raises(SetupError, match="write a number of tokens"):
         tokens_of(length)
+
+
+@pytest.mark.parametrize("name", public_sources())
+def test_a_public_source_may_be_named(tmp_path: Path, name: str) -> None:
+    source = recipe(tmp_path, knowledge=name).knowledge
+    assert source.reader in (PAGE_READERS if name.endswith("knowledge") else QUESTION_READERS)
+    assert source.path and source.path.startswith("http") and source.rows
+
+
+def test_a_setting_changes_a_named_source_for_one_recipe() -> None:
+    loaded = load_recipe("kilt", ["knowledge.path=here.jsonl", "tasks.nq.files.dev.rows=3"])[0]
+    assert (loaded.knowledge.path, loaded.knowledge.rows) == ("here.jsonl", 5903530)
+    assert loaded.tasks["nq"].files["dev"].rows == 3
+    untouched = load_recipe("kilt", [])[0]
+    assert untouched.knowledge.path.startswith("http") and untouched.tasks["nq"].files["dev"].rows == 2837
+
+
+def test_an_unknown_source_names_those_that_are_known(tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match="knowledge: no source is known as 'kilt'; there are kilt_knowledge, "):
+        recipe(tmp_path, knowledge="kilt")
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in RECIPES.glob("*.yaml")))

@@ -10,9 +10,8 @@ import pytest
 
 from builders.config import Source
 from builders.errors import SetupError
-from builders.sources import PAGE_READERS, QUESTION_READERS
 from builders.sources import fetch as fetching
-from builders.sources.fetch import digest_of_file, fetch, known_source
+from builders.sources.fetch import digest_of_file, fetch
 
 CONTENT = bytes(range(256)) * 400
 
@@ -157,12 +156,3 @@ def test_broken_memory_of_digests_is_made_again(tmp_path: Path):
     (tmp_path / "digests.json").write_text("{")
     (tmp_path / "a").write_text("abc")
     assert digest_of_file(tmp_path / "a", tmp_path) == hashlib.sha256(b"abc").hexdigest()
-
-
-def test_known_sources():
-    for name in fetching._known_sources():
-        known = known_source(name)
-        assert known.reader in (PAGE_READERS if name.endswith("knowledge") else QUESTION_READERS)
-        assert known.path and known.path.startswith("http") and known.rows
-    with pytest.raises(SetupError, match="kilt_knowledge"):
-        known_source("nothing")
