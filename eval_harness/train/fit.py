@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from builders.device import device_name
+from builders.errors import SetupError
 from builders.seeds import rng_for
 from eval_harness.train.points import Point, last_point, mark_whole, point_at
 from eval_harness.train.progress import FIGURE, Log, draw, training_bar
@@ -21,6 +22,15 @@ def processes() -> Any:
     from accelerate import PartialState
 
     return PartialState(cpu=_on_cpu(), **({"timeout": _WAIT} if "RANK" in environ else {}))
+
+
+def check_launch(settings: Settings) -> None:
+    """SetupError where what was launched and what is wanted do not go together."""
+    if settings.lora and _is_left_to_fsdp():
+        raise SetupError(
+            "--lora and fsdp_activation_checkpointing: true do not go together, since FSDP then saves no adapters; "
+            "set it to false for accelerate and give --activation-checkpointing"
+        )
 
 
 @dataclass(frozen=True)
@@ -55,6 +65,7 @@ class Fit:
         `make` gives the network and what collates its batches; `order` and `validation` are sequences of samples.
         """
         from transformers import set_seed
+        from transformers.integrations.deepspeed import unset_hf_deepspeed_config
 
         if point and self.is_over(point):
             return point
@@ -66,6 +77,7 @@ class Fit:
             every = [*callbacks, _keeping(self), _showing(self, bar)]
             trainer = self.trainer(network, arguments, collator, order, validation, every)
             trainer.train(resume_from_checkpoint=str(point.folder) if point else None)
+        unset_hf_deepspeed_config()  # else a model that one process loads would be dealt among all
         found = last_point(self.work)
         if found is None:
             raise RuntimeError(f"no checkpoint was left in {self.work}")
@@ -87,7 +99,7 @@ class Fit:
             warmup_steps=settings.warmup,
             bf16=self.dtype == "bfloat16",
             fp16=self.dtype == "float16",
-            activation_checkpointing=settings.activation_checkpointing and not _is_left_to_fsdp(),
+            activation_checkpointing=settings.activation_checkpointing and not _is_left_to_fsdp(),  # not twice
             train_sampling_strategy="sequential",
             eval_strategy="steps",
             eval_steps=interval,
@@ -187,5 +199,5 @@ def _on_cpu() -> bool:
 
 
 def _is_left_to_fsdp() -> bool:
-    """Whether FSDP itself was launched to compute activations anew; the library refuses to do it twice."""
+    """Whether FSDP itself was launched to compute activations anew."""
     return environ.get("FSDP_ACTIVATION_CHECKPOINTING", "").lower() == "true"

@@ -15,7 +15,7 @@ from eval_harness.models import Checkpoint, find_checkpoint
 from eval_harness.models.template import load_config, load_tokenizer, position_limit
 from eval_harness.results import differing, open_record, write_json
 from eval_harness.train.encode import Encoder
-from eval_harness.train.fit import processes
+from eval_harness.train.fit import check_launch, processes
 from eval_harness.train.network import imported_peft, write_start
 from eval_harness.train.points import Point, last_point, remove_parts
 from eval_harness.train.progress import FIGURE, LOG, encoding_bar, say
@@ -77,6 +77,7 @@ def train(folder: Path, model: str, settings: Settings, out: Path, kind: Kind) -
     me = processes()
     settings = replace(settings, processes=me.num_processes)
     settings.check()
+    check_launch(settings)
     if settings.lora:
         imported_peft()
     with ExitStack() as held:

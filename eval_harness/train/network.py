@@ -60,8 +60,7 @@ def write_finished(best: Path, start: Path, out: Path, *, lora: bool) -> None:
     dtype = load_config(start, start.name).dtype or torch.float32
     if lora:
         # Merged in float32, so that the sum is rounded once.
-        network = imported_peft().PeftModel.from_pretrained(load_network(start, start.name, "float32"), str(best))
-        network = network.merge_and_unload().to(dtype)
+        network = _adapted(load_network(start, start.name, "float32"), best).merge_and_unload().to(dtype)
     else:
         network = load_network(best, best.name, str(dtype).removeprefix("torch."))
     network.config.use_cache = True  # training turns it off
@@ -77,6 +76,15 @@ def imported_peft() -> Any:
     except ImportError:
         raise SetupError("--lora needs the package peft; run: pip install 'icr2[train]'") from None
     return peft
+
+
+def _adapted(network: Any, folder: Path) -> Any:
+    """A model with the adapters in a folder; RuntimeError where some are missing, of which the library only warns."""
+    peft = imported_peft()
+    found = peft.PeftModel.from_pretrained(network, str(folder))
+    if lost := peft.get_peft_model_state_dict(found).keys() - peft.load_peft_weights(str(folder), device="cpu").keys():
+        raise RuntimeError(f"{folder} lacks {len(lost)} adapters, such as {min(lost)}")
+    return found
 
 
 def new_tokens(start: Path, base: Path, name: str) -> list[int]:

@@ -3,12 +3,14 @@
 import os
 import subprocess
 import sys
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from builders.errors import SetupError
 from eval_harness.train.cli import CONFIGS
 from tests.eval_harness.train.conftest import losses
 
@@ -50,3 +52,36 @@ def test_the_settings_for_launching_are_read_by_accelerate(path: Path) -> None:
     assert found.mixed_precision == "bf16"
     kind = {"gpu_1": "NO", "fsdp_8": "FSDP", "zero3_8": "DEEPSPEED"}[path.stem]
     assert str(found.distributed_type).rpartition(".")[2] == kind
+
+
+def test_adapters_and_activations_that_fsdp_computes_anew_are_refused(
+    trained: Callable[..., tuple[Path, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FSDP_ACTIVATION_CHECKPOINTING", "true")
+    with pytest.raises(SetupError, match="--lora and fsdp_activation_checkpointing: true do not go together"):
+        trained("out", lora=True)
+    assert not any(tmp_path.iterdir())
+
+
+def test_the_checkpoint_is_made_by_one_process_though_zero_dealt_the_model_out(
+    trained: Callable[..., tuple[Path, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import transformers
+    from transformers.integrations import deepspeed
+
+    class Zero:
+        """As the library keeps it while DeepSpeed trains at stage 3."""
+
+        def is_zero3(self) -> bool:
+            return True
+
+    zero, train = Zero(), transformers.Trainer.train
+
+    def dealt_out(self: Any, *given: Any, **named: Any) -> Any:
+        done = train(self, *given, **named)
+        monkeypatch.setattr(deepspeed, "_hf_deepspeed_config_weak_ref", weakref.ref(zero))
+        return done
+
+    monkeypatch.setattr(transformers.Trainer, "train", dealt_out)
+    out, _ = trained("out", steps=2)
+    assert (out / "model.safetensors").exists()

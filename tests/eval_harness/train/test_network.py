@@ -112,6 +112,19 @@ def test_adapters_are_merged_so_that_any_tool_can_load_what_was_learned(tied: bo
     assert {path.suffix for path in (tmp_path / "out").iterdir()} <= {".json", ".safetensors", ".jinja"}
 
 
+@pytest.mark.filterwarnings("ignore:Found missing adapter keys")
+def test_adapters_that_were_not_saved_are_missed(tmp_path: Path) -> None:
+    from safetensors.torch import load_file, save_file
+
+    base = save_model(tmp_path / "base")
+    with_adapters(started(base, tmp_path / "start"), 4, [260, 261]).save_pretrained(tmp_path / "best")
+    file = tmp_path / "best" / "adapter_model.safetensors"
+    kept = {name: weights for name, weights in load_file(file).items() if "layers.0.mlp.up_proj" not in name}
+    save_file(kept, file)
+    with pytest.raises(RuntimeError, match=r"lacks 2 adapters, such as .*layers\.0\.mlp\.up_proj"):
+        write_finished(tmp_path / "best", tmp_path / "start", tmp_path / "out", lora=True)
+
+
 def tie(folder: Path) -> None:
     """Makes the embeddings in and out of a checkpoint one."""
     from transformers import AutoConfig, AutoModelForCausalLM
