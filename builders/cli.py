@@ -10,7 +10,9 @@ import typer
 from rich.console import Console
 
 if TYPE_CHECKING:
-    from builders.config import Recipe
+    from collections.abc import Iterable
+
+    from builders.config import Recipe, Source
     from builders.synthetic.base import MadeRecipe
 
 DatasetFolder = Annotated[Path, typer.Argument(metavar="DIR", help="A dataset folder, as `icr2 build` makes it.")]
@@ -58,10 +60,13 @@ def build(
 
 def _staged(recipe: "Recipe", base: Path, out: Path, work: Path, workers: int, dry_run: bool) -> list[str]:
     """Builds by the pipeline's stages, or says which are done; returns what the user is told at the end."""
-    from builders.pipeline import prepare, run_build
+    from builders.pipeline import check_names, prepare, run_build, sources_of
     from builders.summary import warnings
 
     if dry_run:
+        check_names(recipe)
+        if _says_downloads(sources_of(recipe).values(), recipe.base(base), work):
+            return []
         digests = prepare(recipe, base, work).digests
         done = [name for name, digest in digests.items() if (work / f"stages/{name}-{digest[:16]}/done.json").exists()]
         to_do = [name for name in digests if name not in done]
@@ -75,13 +80,24 @@ def _staged(recipe: "Recipe", base: Path, out: Path, work: Path, workers: int, d
 
 def _made(recipe: "MadeRecipe", base: Path, out: Path, work: Path, dry_run: bool) -> list[str]:
     """Builds a made dataset, or checks what it is made from; returns what the user is told at the end."""
-    from builders.synthetic.build import check_inputs, run_made
+    from builders.synthetic.build import check_inputs, run_made, sources_of
 
     if dry_run:
-        check_inputs(recipe, base, work)
+        if not _says_downloads(sources_of(recipe, base).values(), recipe.base(base), work):
+            check_inputs(recipe, base, work)
         return []
     counts = run_made(recipe, base, out, work, Console(stderr=True))["counts"][recipe.kind]
     return [f"counts: {', '.join(f'{name} {n:,}' for name, n in sorted(counts.items()))}"] if counts else []
+
+
+def _says_downloads(sources: "Iterable[Source]", base: Path, work: Path) -> bool:
+    """Says what would be downloaded, where anything would, since no digest can be told before."""
+    from builders.sources.fetch import yet_to_download
+
+    urls = yet_to_download(sources, base, work / "cache")
+    if urls:
+        Console(soft_wrap=True).print(f"to download, and then to build from: {', '.join(urls)}", highlight=False)
+    return bool(urls)
 
 
 def show(

@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.console import Console
 
-from builders.config import Recipe, digest_of
+from builders.config import Recipe, Source, digest_of
 from builders.engine import Pool, Stage, progress_bars, run_stage
 from builders.errors import SetupError
 from builders.manifest import assemble
@@ -106,13 +106,18 @@ def check_names(recipe: Recipe) -> None:
             raise SetupError(f"{place} {value!r} is unknown; there are {', '.join(known)}")
 
 
-def input_digests(build: Build) -> dict[str, str]:
-    """sha256 of every input file, by its place in the recipe: `knowledge`, `tasks.nq.dev`, `runs.bm25`."""
-    recipe = build.recipe
+def sources_of(recipe: Recipe) -> dict[str, Source]:
+    """Every source by its place in the recipe."""
     sources = {"knowledge": recipe.knowledge}
     for name, task in recipe.tasks.items():
         sources |= {f"tasks.{name}.{file}": source for file, source in task.files.items()}
-    paths = {place: fetch(source, build.base, build.cache) for place, source in sources.items()}
+    return sources
+
+
+def input_digests(build: Build) -> dict[str, str]:
+    """sha256 of every input file, by its place in the recipe: `knowledge`, `tasks.nq.dev`, `runs.bm25`."""
+    recipe = build.recipe
+    paths = {place: fetch(source, build.base, build.cache) for place, source in sources_of(recipe).items()}
     if recipe.runs:
         paths |= {f"runs.{path.stem}": path for path in sorted((build.base / recipe.runs).glob("*.parquet"))}
     return {place: digest_of_file(path, build.cache) for place, path in paths.items()}

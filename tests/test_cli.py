@@ -182,6 +182,14 @@ def test_a_full_disk_is_one_line(build, tmp_path: Path, monkeypatch: pytest.Monk
     assert build()[0] == 0
 
 
+@pytest.mark.parametrize("name", ["kilt", "frames"])
+def test_a_dry_run_of_a_build_downloads_nothing(name: str, tmp_path: Path, monkeypatch, capsys) -> None:
+    monkeypatch.setattr("builders.sources.fetch.urlopen", lambda *_, **__: pytest.fail("asked the network"))
+    assert run(monkeypatch, "build", name, "--out", tmp_path / "out", "--dry-run") == 0
+    assert "to download, and then to build from: http" in capsys.readouterr().out
+    assert not any(tmp_path.iterdir())
+
+
 def test_two_builds_do_not_share_a_work_folder(build, tmp_path: Path) -> None:
     (tmp_path / "out.work").mkdir()
     with only_one(tmp_path / "out.work"):

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Iterable
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 from urllib.error import HTTPError
@@ -23,18 +24,37 @@ def fetch(source: Source, base: Path, cache: Path) -> Path:
 
     SetupError where it is not there, cannot be downloaded, or has another sha256 than the source says.
     """
-    if not source.path:
-        raise SetupError(f"a source for reader {source.reader!r} has no path; set it in the recipe or with --set")
-    path = _located(source.path, base, cache)
+    path = _located(_path_of(source), base, cache)
     if source.sha256 and (found := digest_of_file(path, cache)) != source.sha256.lower():
         raise SetupError(f"{path} has sha256 {found}, expected {source.sha256}; delete it and get it again")
     return path
 
 
+def yet_to_download(sources: Iterable[Source], base: Path, cache: Path) -> list[str]:
+    """The URLs that `fetch` would download; SetupError where a source is neither that nor there."""
+    urls = []
+    for source in sources:
+        if source.path and _is_url(source.path) and not _target(source.path, cache / "downloads").exists():
+            urls.append(source.path)
+        else:
+            _located(_path_of(source), base, cache)
+    return urls
+
+
+def _path_of(source: Source) -> str:
+    if not source.path:
+        raise SetupError(f"a source for reader {source.reader!r} has no path; set it in the recipe or with --set")
+    return source.path
+
+
+def _is_url(where: str) -> bool:
+    return where.startswith(("http://", "https://"))
+
+
 def _located(where: str, base: Path, cache: Path) -> Path:
     if where.startswith("bundled:"):
         return bundled_file(where.removeprefix("bundled:"))
-    if where.startswith(("http://", "https://")):
+    if _is_url(where):
         return _downloaded(where, cache / "downloads")
     path = base / Path(where).expanduser()
     if not path.is_file():
@@ -68,8 +88,7 @@ def _digests(kept: Path) -> dict[str, list]:
 
 def _downloaded(url: str, folder: Path) -> Path:
     """The file at a URL, downloaded once; a download that was cut off goes on where it was."""
-    name = unquote(Path(urlsplit(url).path).name) or "file"
-    target = folder / f"{hashlib.sha256(url.encode()).hexdigest()[:12]}-{Path(name).name}"
+    target = _target(url, folder)
     if target.exists():
         return target
     folder.mkdir(parents=True, exist_ok=True)
@@ -91,6 +110,11 @@ def _downloaded(url: str, folder: Path) -> Path:
         except (OSError, HTTPException) as error:
             reason = str(error) or type(error).__name__
     raise SetupError(f"{url} cannot be downloaded: {reason}; run the same command again to go on where it stopped")
+
+
+def _target(url: str, folder: Path) -> Path:
+    name = unquote(Path(urlsplit(url).path).name) or "file"
+    return folder / f"{hashlib.sha256(url.encode()).hexdigest()[:12]}-{Path(name).name}"
 
 
 def _continue(url: str, partial: Path) -> bool:

@@ -43,11 +43,15 @@ def run_made(recipe: MadeRecipe, folder: Path, out: Path, work: Path, console: C
     return manifest
 
 
+def sources_of(recipe: MadeRecipe, folder: Path) -> dict[str, Source]:
+    """Every source by its place in a recipe that stands in `folder`."""
+    return kind_of(recipe.kind).inputs(recipe, recipe.base(folder))
+
+
 def check_inputs(recipe: MadeRecipe, folder: Path, work: Path) -> dict[str, tuple[Source, Path]]:
     """The sources of a recipe that stands in `folder`, and their files; SetupError where one is missing or another."""
-    base = recipe.base(folder)
-    sources = kind_of(recipe.kind).inputs(recipe, base)
-    return {place: (source, fetch(source, base, work / "cache")) for place, source in sources.items()}
+    base, cache = recipe.base(folder), work / "cache"
+    return {place: (source, fetch(source, base, cache)) for place, source in sources_of(recipe, folder).items()}
 
 
 def _write(rows: Iterable[Made], recipe: MadeRecipe, folder: Path) -> dict[str, dict[str, list[Path]]]:

@@ -11,7 +11,7 @@ import pytest
 from builders.config import Source
 from builders.errors import SetupError
 from builders.sources import fetch as fetching
-from builders.sources.fetch import digest_of_file, fetch
+from builders.sources.fetch import digest_of_file, fetch, yet_to_download
 
 CONTENT = bytes(range(256)) * 400
 
@@ -71,6 +71,14 @@ def test_download_once(server: Server, tmp_path: Path):
     assert fetch(source(server.url), tmp_path, tmp_path) == path
     assert server.ranges == [None]
     assert [p.name for p in path.parent.iterdir()] == [path.name]
+
+
+def test_what_was_downloaded_is_not_yet_to_download(server: Server, tmp_path: Path):
+    wanted = [source(server.url)]
+    assert yet_to_download(wanted, tmp_path, tmp_path) == [server.url]
+    assert server.ranges == []
+    fetch(wanted[0], tmp_path, tmp_path)
+    assert yet_to_download(wanted, tmp_path, tmp_path) == []
 
 
 def test_interrupted_download_goes_on(server: Server, tmp_path: Path):
@@ -156,3 +164,13 @@ def test_broken_memory_of_digests_is_made_again(tmp_path: Path):
     (tmp_path / "digests.json").write_text("{")
     (tmp_path / "a").write_text("abc")
     assert digest_of_file(tmp_path / "a", tmp_path) == hashlib.sha256(b"abc").hexdigest()
+
+
+def test_what_is_yet_to_download_is_told_without_a_request(tmp_path: Path):
+    (tmp_path / "here").write_text("abc")
+    here, far = Source(reader="kilt", path="here"), Source(reader="kilt", path="http://127.0.0.1:9/far.jsonl")
+    assert yet_to_download([here, far], tmp_path, tmp_path / "cache") == ["http://127.0.0.1:9/far.jsonl"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["here"]
+    for source in (Source(reader="kilt"), Source(reader="kilt", path="nowhere")):
+        with pytest.raises(SetupError):
+            yet_to_download([far, source], tmp_path, tmp_path / "cache")
