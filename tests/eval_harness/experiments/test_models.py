@@ -61,7 +61,7 @@ def test_a_model_is_trained_before_it_is_looked_at_and_looked_at_before_it_answe
     assert build.startswith("build kilt_mini --set lengths=[1k]")
     assert train == (
         "train sft data --config 1k_p100 --model smollm2 --variant rta --samples 25 --split train "
-        "--lr 5e-05 --accumulate 1 --eval-every 50 --eval-n 5 --out out/models/rta"
+        "--lora --lr 0.0005 --accumulate 1 --eval-every 100 --eval-n 5 --out out/models/rta"
     )
     assert probe == (
         "probe data --config 1k_p100 --model out/models/rta --position retrieval --limit 40 --m 1,2,4 "

@@ -38,7 +38,7 @@ def place(tmp_path: Path) -> Place:
 def _scale(model: str) -> Scale:
     changes = {"model": model, "configs": [CONFIG], "learned": [CONFIG], "samples": 2, "shares": [0.5, 1], "k": 1}
     look = {"positions": {"rta": "question", "cci": "last"}, "probe": {"limit": 2, "m": "1,2"}, "rap": {"da": "1x1"}}
-    steps = {"train": {"steps": 1, "eval-every": 1, "eval-n": 1}, "losses": ["ret"]}
+    steps = {"train": {"steps": 1, "eval-every": 1, "eval-n": 1}}
     return scale_of("tiny", changes | look | steps | {"answer": {"limit": 1}})
 
 
@@ -59,7 +59,7 @@ def test_all_experiments_run_to_a_report_and_what_is_there_is_not_made_again(pla
     tables = {f"{name}.csv" for name in EXPERIMENTS}
     assert written == {*tables, "figure5.png", "figure6.png", "report.md", "report.html"}
     text = (place.out / "report" / "report.md").read_text()
-    for row in ("Closed-book", "Vanilla RAG", "SFT-RTA", "RetHead, ret", "SFT-DA + RAP", "SFT-CCI without marks"):
+    for row in ("Closed-book", "Vanilla RAG", "SFT-RTA", "RetHead, gen+ret", "SFT-DA + RAP", "SFT-CCI without marks"):
         assert f"\n| {row} |" in text
     assert "\n| SFT-DA, 3 samples |" in text and "\n| SFT-DA, 6 samples |" in text
     lines = (place.out / "report" / "figure6.csv").read_text().splitlines()
