@@ -10,15 +10,15 @@ from builders.cli import register as register_builders
 from builders.errors import SetupError
 from dataset_cards.cli import register as register_card
 from dataset_cards.publish_cli import register as register_publish
-from eval_harness.cli import register as register_eval_harness
-from eval_harness.experiments.cli import register as register_experiment
-from eval_harness.probing.cli import register as register_probe
-from eval_harness.protocols.frames.cli import register as register_frames
-from eval_harness.protocols.needles.cli import register as register_needles
-from eval_harness.protocols.oncu.cli import register as register_oncu
-from eval_harness.report.cli import register as register_report
-from eval_harness.tasks.cli import register as register_tasks
-from eval_harness.train.cli import register as register_train
+from eval_harness.commands.evaluate import register as register_eval_harness
+from eval_harness.commands.experiment import register as register_experiment
+from eval_harness.commands.frames import register as register_frames
+from eval_harness.commands.needles import register as register_needles
+from eval_harness.commands.oncu import register as register_oncu
+from eval_harness.commands.probe import register as register_probe
+from eval_harness.commands.report import register as register_report
+from eval_harness.commands.tasks import register as register_tasks
+from eval_harness.commands.train import register as register_train
 from validation.cli import register as register_validation
 
 app = typer.Typer(

@@ -11,11 +11,11 @@ import pyarrow as pa
 from builders.chunk import chunk_table
 from builders.corpus import Corpus, write_page_index
 from builders.errors import SetupError
+from builders.files import write_table
 from builders.retrieve.base import Query
 from builders.schema import PAGES, Question
 from builders.sources.kilt import read_pages, read_questions
 from builders.stages.retrieval import query_of
-from builders.work import write_table
 
 TASKS = ("nq", "hotpotqa", "fever", "wow")
 KNOWLEDGE = "kilt_knowledgesource.json"

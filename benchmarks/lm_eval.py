@@ -11,10 +11,10 @@ from benchmarks.memory import RETRIEVERS
 from benchmarks.report import Result
 from benchmarks.timing import Timed, alternately
 from builders.manifest import read_manifest
+from eval_harness.lm_eval.hooks import UNPARSED
+from eval_harness.lm_eval.write import source_of, write_tasks
 from eval_harness.models import find_checkpoint
-from eval_harness.results import read_rows
-from eval_harness.tasks.hooks import UNPARSED
-from eval_harness.tasks.write import source_of, write_tasks
+from eval_harness.run.results import read_rows
 
 CONFIG = "1k_p75"
 ITEMS = 5  # of each task

@@ -14,12 +14,12 @@ from rich.progress import Progress
 
 from benchmarks.report import Result
 from benchmarks.timing import Timed, alternately
-from eval_harness.load import open_dataset
+from eval_harness.data.dataset import open_dataset
 from eval_harness.models import load_model
 from eval_harness.models.base import Model
-from eval_harness.plan import Plan, record
-from eval_harness.results import Results, Row
-from eval_harness.run import run
+from eval_harness.run.plan import Plan, record
+from eval_harness.run.results import Results, Row
+from eval_harness.run.run import run
 
 CONFIG = "loft_4k"
 QUESTIONS = 20

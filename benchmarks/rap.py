@@ -9,16 +9,16 @@ from typing import NamedTuple
 from benchmarks.memory import peak_megabytes
 from benchmarks.report import Result
 from benchmarks.timing import timed
-from eval_harness.load import Instance, load_instances, open_dataset
-from eval_harness.methods import METHODS, settings
+from eval_harness.conditions.ranking import Retrieval
+from eval_harness.data.dataset import Instance, load_instances, open_dataset
 from eval_harness.methods.base import Method, Question
+from eval_harness.methods.names import METHODS, settings
 from eval_harness.methods.rap import Probed
 from eval_harness.models import load_model
 from eval_harness.models.base import GenerationError, Model
-from eval_harness.plan import MAX_NEW_TOKENS
+from eval_harness.models.session import Session
 from eval_harness.probing.heads import read_heads
-from eval_harness.retrieval import Retrieval
-from eval_harness.session import Session
+from eval_harness.run.plan import MAX_NEW_TOKENS
 
 CONFIG, LONG = "4k_p75", "8k_p75"
 MODEL = "smollm2"

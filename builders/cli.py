@@ -38,9 +38,11 @@ def build(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check the recipe and say what would be built.")] = False,
 ) -> None:
     """Build a dataset from a recipe. A build that was stopped goes on where it was; one that is made begins again."""
-    from builders.config import Recipe, load_recipe
+    from builders.config import Recipe
+    from builders.load_recipe import load_recipe
     from builders.manifest import read_manifest
     from builders.summary import summary_table
+    from builders.synthetic.base import MadeRecipe
 
     loaded, base = load_recipe(recipe, settings or [], limit)
     out, work = out.absolute(), (work or out.with_name(f"{out.name}.work")).absolute()
@@ -48,7 +50,7 @@ def build(
         Console().print(f"{loaded.name} {loaded.version}: {', '.join(loaded.configs)}")
     if isinstance(loaded, Recipe):
         notes = _staged(loaded, base, out, work, workers, dry_run)
-    else:
+    elif isinstance(loaded, MadeRecipe):
         notes = _made(loaded, base, out, work, dry_run)
     if dry_run:
         return

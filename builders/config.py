@@ -1,6 +1,5 @@
 """A recipe: everything that a built dataset depends on, read from YAML and refused where a key is unknown."""
 
-import difflib
 import json
 import re
 from abc import ABC, abstractmethod
@@ -8,17 +7,14 @@ from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from builders.errors import SetupError
+from builders.schema import Split
 
-if TYPE_CHECKING:
-    from builders.synthetic.base import MadeRecipe
-
-RECIPES = Path(__file__).parent / "recipes"
 NAME = re.compile(r"[a-z0-9][a-z0-9_]*")  # a task, split or config name becomes a path and a Hub config
 _LENGTH = re.compile(r"([1-9][0-9]*)([km]?)")
 _UNIT = {"": 1, "k": 2**10, "m": 2**20}
@@ -53,7 +49,6 @@ def length_from(least: int) -> Callable[[str], str]:
     return checked
 
 
-Split = Literal["train", "validation", "test"]
 Name = Annotated[str, AfterValidator(_checked_name)]
 Length = Annotated[str, BeforeValidator(str), AfterValidator(length_from(512))]
 
@@ -202,85 +197,3 @@ class Recipe(AnyRecipe):
 def digest_of(value: Any) -> str:
     """sha256 over canonical JSON, as 64 hexadecimal digits."""
     return sha256(json.dumps(value, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
-
-
-def recipe_of(values: dict[str, Any]) -> "Recipe | MadeRecipe":
-    """The recipe of these values: of the kind that they name, or without one from a knowledge source."""
-    return _model_of(values).model_validate(values)
-
-
-def _model_of(values: dict[str, Any]) -> "type[Recipe] | type[MadeRecipe]":
-    if "kind" not in values:
-        return Recipe
-    from builders.synthetic import kind_of  # whose modules read this one
-
-    return kind_of(values["kind"]).recipe
-
-
-def load_recipe(recipe: str, settings: list[str], limit: int | None = None) -> tuple["Recipe | MadeRecipe", Path]:
-    """The recipe at a path or of a bundled name, with `a.b=c` settings laid over it, and the folder it stands in."""
-    path = find_recipe(recipe)
-    values = _read_yaml(path)
-    for setting in settings:
-        _set(values, setting)
-    if limit is not None:
-        values["limit"] = limit
-    try:
-        return recipe_of(values), path.parent
-    except ValidationError as error:
-        raise SetupError(f"{path.name}: {_first_problem(error, _model_of(values))}") from None
-
-
-def find_recipe(recipe: str) -> Path:
-    """The path of a recipe given as a path or as a bundled name."""
-    path = Path(recipe)
-    if path.is_file():
-        return path
-    bundled = sorted(p.stem for p in RECIPES.glob("*.yaml"))
-    if recipe in bundled:
-        return RECIPES / f"{recipe}.yaml"
-    raise SetupError(f"no recipe at {recipe}; give a path to a YAML file, or one of: {', '.join(bundled)}")
-
-
-def _read_yaml(path: Path) -> dict[str, Any]:
-    try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise SetupError(f"{path} is not YAML: {' '.join(str(error).split())}") from None
-    if not isinstance(values, dict):
-        raise SetupError(f"{path} holds {type(values).__name__}; a recipe is a mapping of settings")
-    return values
-
-
-def _set(values: dict[str, Any], setting: str) -> None:
-    key, equals, value = setting.partition("=")
-    if not equals or not key:
-        raise SetupError(f"--set {setting}: write it as key=value, such as --set knowledge.path=pages.jsonl")
-    *parents, last = key.split(".")
-    for parent in parents:
-        if isinstance(values.get(parent), str) and values[parent] in public_sources():
-            values[parent] = dict(known_source(values[parent]))
-        values = values.setdefault(parent, {})
-        if not isinstance(values, dict):
-            raise SetupError(f"--set {setting}: {parent} is no group of settings")
-    try:
-        values[last] = yaml.safe_load(value)
-    except yaml.YAMLError:
-        raise SetupError(f"--set {setting}: {value!r} is not a YAML value") from None
-
-
-def _first_problem(error: ValidationError, model: type[BaseModel]) -> str:
-    problem = error.errors()[0]
-    where = ".".join(str(part) for part in problem["loc"])
-    if problem["type"] == "extra_forbidden":
-        near = difflib.get_close_matches(str(problem["loc"][-1]), _all_keys(model), n=1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        return f"unknown key {where}{hint}"
-    if problem["type"] == "value_error":  # from a validator here, which says what it found
-        return f"{where}: {problem['ctx']['error']}" if where else str(problem["ctx"]["error"])
-    return f"{where}: {problem['msg']}, not {problem['input']!r}" if where else problem["msg"]
-
-
-def _all_keys(model: type[BaseModel]) -> list[str]:
-    inner = (Source, Task, Take, RetrieverSpec) if model is Recipe else (Source,)
-    return [key for part in (model, *inner) for key in part.model_fields]

@@ -12,7 +12,8 @@ from typing import NamedTuple, Protocol
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from builders.work import Build, Counts, mark_of, remove, replacing, write_json
+from builders.files import remove, replacing, write_json
+from builders.work import Build, Counts, mark_of
 
 Tick = Callable[[int, int], None]  # (units done, units in all) inside one long shard
 

@@ -15,8 +15,9 @@ import pyarrow.parquet as pq
 from builders.card import card
 from builders.config import AnyRecipe, Source, digest_of
 from builders.errors import SetupError
+from builders.files import remove, replacing, write_json
 from builders.tokens import token_counter
-from builders.work import Build, remove, replacing, write_json
+from builders.work import Build
 
 FORMAT = "icr2-manifest/1"
 

@@ -9,6 +9,7 @@ from rich.console import Console
 from builders.config import Recipe, Source, digest_of
 from builders.engine import Pool, Stage, progress_bars, run_stage
 from builders.errors import SetupError
+from builders.files import checked_folder, write_json
 from builders.manifest import assemble
 from builders.retrieve import RETRIEVERS
 from builders.sources import PAGE_READERS, QUESTION_READERS
@@ -20,7 +21,7 @@ from builders.stages.pages import make_chunk, make_index, make_pages, plan_chunk
 from builders.stages.questions import make_gold, make_questions, plan_gold, plan_questions
 from builders.stages.retrieval import make_retrieve, make_search_index, plan_retrieve, plan_search_index
 from builders.tokens import token_counter
-from builders.work import Build, checked_folder, only_one, write_json
+from builders.work import Build, only_one
 
 MIX = ("tokenizer", "seed", "reserve")
 

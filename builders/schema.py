@@ -6,6 +6,9 @@ import pyarrow as pa
 
 Role = Literal["gold", "confounder", "random"]
 AnswerKind = Literal["text", "label", "yesno"]
+Split = Literal["train", "validation", "test"]
+
+SPLITS: tuple[Split, ...] = ("test", "validation", "train")  # the order in which they choose their questions
 
 
 TO_THE_END = 2**31 - 1  # as the end of a Span: of its page or paragraph, whatever their length

@@ -1,21 +1,19 @@
 """The work folder of a build: where each stage's shards lie, and how they get there whole."""
 
 import json
-import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fcntl import LOCK_EX, LOCK_NB, flock
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
 from builders.config import Recipe
 from builders.corpus import Corpus
 from builders.errors import SetupError
+from builders.files import read_table
 
 Counts = dict[str, int]
 
@@ -72,25 +70,6 @@ def mark_of(path: Path) -> Path:
     return path.with_name(path.name + ".done.json")
 
 
-def write_table(path: Path, table: pa.Table) -> None:
-    """Writes one uncompressed Arrow file with one record batch, to be memory-mapped."""
-    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
-        writer.write_table(table.combine_chunks(), max_chunksize=max(1, table.num_rows))
-
-
-def read_table(path: Path) -> pa.Table:
-    """A memory-mapped Arrow file."""
-    return pa.ipc.open_file(pa.memory_map(str(path))).read_all()
-
-
-def write_json(path: Path, value: Any, sort_keys: bool = True) -> None:
-    """Writes JSON whole or not at all, with one trailing newline."""
-    with replacing(path) as partial:
-        partial.write_text(
-            json.dumps(value, indent=2, sort_keys=sort_keys, ensure_ascii=False) + "\n", encoding="utf-8"
-        )
-
-
 @contextmanager
 def only_one(work: Path) -> Iterator[None]:
     """Holds a work folder for one build at a time; the lock goes with the process, however it ends."""
@@ -100,42 +79,3 @@ def only_one(work: Path) -> Iterator[None]:
         except BlockingIOError:
             raise SetupError(f"another build is at work in {work}; wait for it, or choose another --work") from None
         yield
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A temporary path beside `path` for a file or folder; it becomes `path` by one rename, or is removed."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    remove(partial)
-    try:
-        yield partial
-        if path.is_dir():
-            old = path.with_name(f".{path.name}.{os.getpid()}.old.partial")
-            path.rename(old)
-            partial.rename(path)
-            remove(old)
-        else:
-            partial.replace(path)
-    finally:
-        remove(partial)
-
-
-def remove(path: Path) -> None:
-    """Removes a file or folder that may not be there."""
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
-
-
-def checked_folder(path: Path, what: str) -> Path:
-    """A folder that can be written to, made when missing."""
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        probe = path / f".{os.getpid()}.probe"
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        raise SetupError(f"cannot write to the {what} {path}: {error.strerror}; choose another folder") from None
-    return path

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from builders.card import licences_of
-from builders.config import recipe_of
 from builders.errors import SetupError
+from builders.files import replacing, write_json
+from builders.load_recipe import recipe_of
 from builders.manifest import read_manifest
 from builders.views import connect
-from builders.work import replacing, write_json
 from dataset_cards import facts
 from dataset_cards.columns import COLUMNS, MEMBERS
 from dataset_cards.croissant import croissant

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from builders.config import AnyRecipe, recipe_of, tokens_of
+from builders.config import AnyRecipe, tokens_of
 from builders.errors import SetupError
+from builders.load_recipe import recipe_of
 
 FORMAT = "icr2-manifest/1"
 _LENGTH = "[0-9]+[km]?"

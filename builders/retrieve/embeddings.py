@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from builders.corpus import Corpus
+from builders.files import read_table, replacing, write_table
 from builders.retrieve.encoders import Encoder, Text
-from builders.work import read_table, replacing, write_table
 
 BATCH = 1024  # passages in a file; whatever the number of threads or of passages in a part
 

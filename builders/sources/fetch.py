@@ -12,7 +12,7 @@ from urllib.request import Request, urlopen
 from builders.bundled import bundled_file
 from builders.config import Source
 from builders.errors import SetupError
-from builders.work import write_json
+from builders.files import write_json
 
 _BLOCK = 1 << 20  # bytes
 _TRIES = 3

@@ -8,12 +8,13 @@ import pyarrow as pa
 
 from builders.corpus import Corpus
 from builders.engine import Tick
+from builders.files import read_table, write_table
 from builders.filters import AnswerFilter, Text, drop_reasons
 from builders.pool import Pooled, round_robin
 from builders.schema import CANDIDATES, POOL
 from builders.seeds import rng_for, shuffled
 from builders.stages.retrieval import read_run
-from builders.work import Build, Counts, read_table, write_table
+from builders.work import Build, Counts
 
 
 def plan_pool(build: Build) -> list[str]:

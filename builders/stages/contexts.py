@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from builders.corpus import Corpus
 from builders.engine import Tick
+from builders.files import read_table, write_table
 from builders.filters import AnswerFilter, Text, answer_flags, drop_reasons
 from builders.loft import GOLD_SHARE, Group, Member, deal
 from builders.mix import Context, Item, Mixer, finish, interleave
@@ -16,7 +17,7 @@ from builders.schema import PLANS, Role
 from builders.stages.candidates import random_rows, text_at
 from builders.stages.questions import split_of, task_of
 from builders.tokens import token_counter
-from builders.work import Build, Counts, read_table, write_table
+from builders.work import Build, Counts
 
 
 @lru_cache(1)

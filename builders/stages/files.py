@@ -9,9 +9,10 @@ import pyarrow.parquet as pq
 
 from builders.engine import Tick
 from builders.errors import SetupError
+from builders.files import read_table
 from builders.schema import INSTANCES
 from builders.stages.questions import split_of
-from builders.work import Build, Counts, read_table
+from builders.work import Build, Counts
 
 
 def plan_write(build: Build) -> list[str]:

@@ -11,10 +11,11 @@ from builders.chunk import chunk_table
 from builders.corpus import write_page_index
 from builders.engine import Tick
 from builders.errors import SetupError
+from builders.files import read_table, write_table
 from builders.schema import PAGES, Page
 from builders.sources import PAGE_READERS
 from builders.sources.fetch import fetch
-from builders.work import Build, Counts, read_table, write_table
+from builders.work import Build, Counts
 
 PAGES_PER_PART = 4096
 

@@ -6,18 +6,18 @@ from typing import cast
 
 import pyarrow as pa
 
-from builders.config import Split, Task
+from builders.config import Task
 from builders.engine import Tick
 from builders.errors import SetupError
+from builders.files import read_table, write_table
 from builders.gold import gold_rows, page_numbers_by_title, resolve
-from builders.schema import QUESTIONS, TARGETS, Question, Quote, Span
+from builders.schema import QUESTIONS, SPLITS, TARGETS, Question, Quote, Span, Split
 from builders.sources import QUESTION_READERS
 from builders.sources.fetch import fetch
 from builders.split import Splitter, checked_ids
-from builders.work import Build, Counts, read_table, write_table
+from builders.work import Build, Counts
 
 QUESTIONS_PER_PART = 64
-SPLITS: tuple[Split, ...] = ("test", "validation", "train")  # the order in which they choose
 
 
 def plan_questions(build: Build) -> list[str]:

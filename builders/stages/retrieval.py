@@ -9,10 +9,11 @@ import pyarrow.parquet as pq
 
 from builders.engine import Tick
 from builders.errors import SetupError
+from builders.files import write_json
 from builders.retrieve import RETRIEVERS
 from builders.retrieve.base import Context, Hit, Query, ranked_hits, run_table
 from builders.schema import RUN
-from builders.work import Build, Counts, write_json
+from builders.work import Build, Counts
 
 
 def plan_search_index(build: Build) -> list[str]:

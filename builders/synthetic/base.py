@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from pydantic import Field, model_validator
 
-from builders.config import AnyRecipe, Length, Name, Source, Split
+from builders.config import AnyRecipe, Length, Name, Source
 from builders.mix import Item
-from builders.schema import Question
+from builders.schema import Question, Split
 
 _AT_DEPTH = re.compile(r"-d[0-9]{3}$")
 

@@ -9,17 +9,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from rich.console import Console
 
-from builders.config import Source, Split
+from builders.config import Source
 from builders.engine import progress_bars
 from builders.errors import SetupError
+from builders.files import checked_folder
 from builders.manifest import described, manifest_of, new_dataset, write_head
-from builders.schema import INSTANCES
+from builders.schema import INSTANCES, SPLITS, Split
 from builders.sources.fetch import digest_of_file, fetch
 from builders.stages.files import instance_writer
-from builders.stages.questions import SPLITS
 from builders.synthetic import kind_of
 from builders.synthetic.base import Made, MadeRecipe
-from builders.work import checked_folder, only_one
+from builders.work import only_one
 
 ROWS_PER_GROUP = 64  # of a Parquet file
 

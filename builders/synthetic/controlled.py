@@ -11,10 +11,10 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field, model_validator
 
-from builders.config import Source, Split
+from builders.config import Source
 from builders.filters import AnswerFilter, Text, drop_reasons
 from builders.mix import Item, Mixer, finish, interleave
-from builders.schema import Question, Role
+from builders.schema import Question, Role, Split
 from builders.seeds import order_key, rng_for, shuffled
 from builders.synthetic.base import Kind, Made, MadeRecipe, at_depth, row_of
 from builders.synthetic.layout import cells, depths_of, marks_of

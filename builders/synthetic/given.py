@@ -15,12 +15,11 @@ from builders.config import Length, Name, Source, Task
 from builders.errors import SetupError
 from builders.filters import AnswerFilter, Text, answer_flags, drop_reasons
 from builders.mix import Item, Mixer, finish
-from builders.schema import Page, Question
+from builders.schema import SPLITS, Page, Question
 from builders.seeds import rng_for, shuffled
 from builders.sources import GIVEN_READERS
 from builders.sources.clean import clean
 from builders.split import Splitter, checked_ids
-from builders.stages.questions import SPLITS
 from builders.synthetic.base import Kind, Made, MadeRecipe, row_of
 from builders.tokens import token_counter
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from eval_harness.data.dataset import open_dataset
 from eval_harness.experiments.models import UNTUNED, Tuned
 from eval_harness.experiments.scale import Scale, options
-from eval_harness.load import open_dataset
 
 
 class Command(NamedTuple):

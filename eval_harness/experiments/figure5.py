@@ -6,11 +6,11 @@ from eval_harness.experiments.base import Experiment, Found, Parts, none
 from eval_harness.experiments.models import CCI, DA, RTA, Tuned
 from eval_harness.experiments.scale import Scale
 from eval_harness.experiments.tables import Asked, Scored, headlines, lines_of, scored, table
+from eval_harness.models.training import read_training
 from eval_harness.report import figures
 from eval_harness.report.figures import Panels, Point, lines_figure
 from eval_harness.report.parts import Drawn, Line, Section
 from eval_harness.report.statistics import MACRO
-from eval_harness.train.record import read_training
 
 TITLE = "Figure 5: samples"
 

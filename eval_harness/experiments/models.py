@@ -4,9 +4,9 @@ import re
 from typing import NamedTuple
 
 from eval_harness.experiments.scale import Scale
+from eval_harness.methods.variants import Variant
 from eval_harness.probing.reading import Position
 from eval_harness.train.head.joint import Loss
-from eval_harness.train.variants import Variant
 
 _QXM = re.compile(r"[0-9]+x[0-9]+")
 

@@ -18,7 +18,7 @@ from eval_harness.report.document import write_document
 from eval_harness.report.instances import instances_of
 from eval_harness.report.parts import Document
 from eval_harness.report.study import Study, read_studies
-from eval_harness.results import open_record
+from eval_harness.run.results import open_record
 
 CONFIGS = Path(__file__).parents[1] / "train" / "configs"
 

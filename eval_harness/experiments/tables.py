@@ -12,8 +12,8 @@ from eval_harness.report.sections import comparisons
 from eval_harness.report.statistics import MACRO, Interval, changes, intervals
 from eval_harness.report.study import Study
 from eval_harness.report.table import counted, headline_of, left_out, percent
-from eval_harness.results import Row, Status
-from eval_harness.scorers import scorer_for
+from eval_harness.run.results import Row, Status
+from eval_harness.scoring import scorer_for
 
 Measure = Callable[[Row], float | None]
 Pairs = list[tuple["Scored", "Scored"]]

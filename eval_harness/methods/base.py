@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from builders.prompts import Prompt
-from eval_harness.load import Instance, Passage
+from eval_harness.data.dataset import Instance, Passage
 from eval_harness.models.base import Generation, GenerationError, Model
-from eval_harness.parse import Parsed
-from eval_harness.session import Session
+from eval_harness.models.session import Session
+from eval_harness.parsing.answers import Parsed
 
 
 class Question(NamedTuple):

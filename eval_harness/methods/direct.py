@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from builders.prompts import Prompt
-from eval_harness.load import Instance, Passage, prompt_over
+from eval_harness.data.dataset import Instance, Passage, prompt_over
 from eval_harness.methods.base import Answer, Question
-from eval_harness.methods.checkpoint import check_answers_at_once
 from eval_harness.models.base import GenerationError, Model
-from eval_harness.parse import Parsed, parse
-from eval_harness.session import Session
+from eval_harness.models.checkpoint import check_answers_at_once
+from eval_harness.models.session import Session
+from eval_harness.parsing.answers import Parsed, parse
 
 
 class Direct:

@@ -7,17 +7,17 @@ from typing import Any, NamedTuple
 
 from builders.errors import SetupError
 from builders.prompts import Prompt
-from eval_harness.load import Instance, Passage
+from eval_harness.data.dataset import Instance, Passage
 from eval_harness.methods.base import Answer, Question
 from eval_harness.methods.direct import Direct
 from eval_harness.methods.timing import Steps
 from eval_harness.methods.tuned import Tuned
 from eval_harness.models.base import Attends, GenerationError, Model
+from eval_harness.models.session import Session
 from eval_harness.models.steps import marks_of, retrieval
-from eval_harness.parse import Parsed
+from eval_harness.parsing.answers import Parsed
 from eval_harness.probing.heads import Head, Heads, Setting, check_model, union
 from eval_harness.probing.probe import Variant, scores_of
-from eval_harness.session import Session
 
 DIRECT = Direct()
 

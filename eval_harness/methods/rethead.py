@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from builders.errors import SetupError
 from builders.prompts import Prompt
-from eval_harness.load import Instance, Passage, prompt_over
+from eval_harness.data.dataset import Instance, Passage, prompt_over
 from eval_harness.methods.base import Answer, Question
-from eval_harness.methods.checkpoint import check_variant, training_of
+from eval_harness.methods.head.answering import answer_from, scored
+from eval_harness.methods.head.files import VARIANT, read_head
+from eval_harness.methods.head.top_k import top_k
 from eval_harness.methods.timing import Steps
 from eval_harness.models.base import Attends, GenerationError, InFolder, Model
+from eval_harness.models.checkpoint import check_variant, training_of
 from eval_harness.models.prefix import can_share
+from eval_harness.models.session import Session
 from eval_harness.models.steps import generation
-from eval_harness.parse import Parsed, parse
-from eval_harness.session import Session
-from eval_harness.train.head.answering import answer_from, scored
-from eval_harness.train.head.files import VARIANT, read_head
-from eval_harness.train.head.top_k import top_k
+from eval_harness.parsing.answers import Parsed, parse
 
 if TYPE_CHECKING:
     import torch

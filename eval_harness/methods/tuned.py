@@ -5,18 +5,18 @@ from typing import Any
 
 from builders.errors import SetupError
 from builders.prompts import Prompt
-from eval_harness.load import Instance, Passage, prompt_over
+from eval_harness.data.dataset import Instance, Passage, prompt_over
 from eval_harness.methods.base import Answer, Question
-from eval_harness.methods.checkpoint import RETRIEVING, check_variant
 from eval_harness.methods.timing import Steps
+from eval_harness.methods.variants import Variant
 from eval_harness.models.base import Attends, GenerationError, Model
+from eval_harness.models.checkpoint import RETRIEVING, check_variant
 from eval_harness.models.prefix import can_share
+from eval_harness.models.session import Session
 from eval_harness.models.steps import RETRIEVAL_TOKENS, blocked, generation, marks_of, retrieval
-from eval_harness.parse import Parsed, citations, parse
+from eval_harness.parsing.answers import Parsed, citations, parse
+from eval_harness.parsing.retrievals import cited, copied, parts
 from eval_harness.probing.spans import Span, token_spans
-from eval_harness.retrieved import cited, copied, parts
-from eval_harness.session import Session
-from eval_harness.train.variants import Variant
 
 CITATION_TOKENS = 128  # of cited numbers, about 25 of them
 ROOM: dict[Variant, int] = {"da": 0, "rta": RETRIEVAL_TOKENS, "cci": CITATION_TOKENS}  # of a retrieval, at most

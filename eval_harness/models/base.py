@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 if TYPE_CHECKING:
     from eval_harness.models.template import Template
 
+MARKS = ("<RETRIEVAL>", "</RETRIEVAL>")  # what stands around a retrieval (paper, section 4.1)
+
 
 class Generation(NamedTuple):
     """A model's output for one prompt; `truncated` says that it reached the limit before a stop token.

@@ -4,8 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from builders.errors import SetupError
-from eval_harness.models.base import Generation
-from eval_harness.models.hf import MARKS
+from eval_harness.models.base import MARKS, Generation
 from eval_harness.models.prefix import can_share, shared_length, spread
 
 if TYPE_CHECKING:

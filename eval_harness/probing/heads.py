@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from builders.errors import SetupError
-from eval_harness.results import write_json
+from builders.files import write_json
 
 if TYPE_CHECKING:
     import torch

@@ -5,7 +5,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from builders.errors import SetupError
-from eval_harness.load import Instance, prompt_over
+from eval_harness.data.dataset import Instance, prompt_over
 from eval_harness.models.base import Attends, SharesPrefix
 from eval_harness.probing.heads import Heads, hits
 from eval_harness.probing.reading import (

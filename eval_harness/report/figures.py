@@ -9,7 +9,7 @@ from eval_harness.report.names import parts_of
 from eval_harness.report.scoreboard import Standing
 from eval_harness.report.sections import Report
 from eval_harness.report.statistics import MACRO
-from eval_harness.scorers import scorer_for
+from eval_harness.scoring import scorer_for
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

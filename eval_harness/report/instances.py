@@ -8,7 +8,7 @@ from typing import Any
 from builders.errors import SetupError
 from builders.manifest import read_manifest
 from builders.views import connect
-from eval_harness.load import open_dataset
+from eval_harness.data.dataset import open_dataset
 from eval_harness.report.study import Study
 
 _COLUMNS = "id, task, split, query, answers, passages, gold, n_tokens, confounding_ratio, flags"

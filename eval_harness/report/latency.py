@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from eval_harness.report.matched import Setting
 from eval_harness.report.parts import Section
 from eval_harness.report.study import Study
-from eval_harness.results import Row
+from eval_harness.run.results import Row
 
 _NOTES = [
     "Mean seconds an answer; those of a batch are its time divided by its size. Tokens read are those of the prompt "

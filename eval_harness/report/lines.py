@@ -8,7 +8,7 @@ from eval_harness.report.parts import Line
 from eval_harness.report.scoreboard import Standing
 from eval_harness.report.sections import Report
 from eval_harness.report.statistics import MACRO, holm
-from eval_harness.scorers import scorer_for
+from eval_harness.scoring import scorer_for
 
 
 def csv_tables(report: Report) -> dict[str, list[Line]]:

@@ -9,7 +9,7 @@ from eval_harness.report.names import parts_of
 from eval_harness.report.statistics import Change, changes
 from eval_harness.report.study import Study
 from eval_harness.report.table import counted, headline_of
-from eval_harness.results import Row
+from eval_harness.run.results import Row
 
 Key = tuple[str, str]  # task and id
 Scores = dict[Key, tuple[float, str]]  # a score, and the digest of the prompt that got it

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 from eval_harness.report.instances import Instances
 from eval_harness.report.study import Study
-from eval_harness.results import Row
-from eval_harness.scorers import scorer_for
+from eval_harness.run.results import Row
+from eval_harness.scoring import scorer_for
 
 # What a row of the results says of its answer, by its field.
 _SHOWN = (

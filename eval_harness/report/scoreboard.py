@@ -9,7 +9,7 @@ from eval_harness.report.names import listed, parts_of
 from eval_harness.report.statistics import Change, Interval, changes, intervals
 from eval_harness.report.study import Study
 from eval_harness.report.table import Cell, cells, counted, headline_of
-from eval_harness.results import Row
+from eval_harness.run.results import Row
 
 HELD = 0.85  # the share of the score at the shortest length that an effective length still has
 

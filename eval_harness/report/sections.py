@@ -20,8 +20,8 @@ from eval_harness.report.scoreboard import Fall, Standing, falls, standings
 from eval_harness.report.statistics import MACRO, Change, holm
 from eval_harness.report.study import Study
 from eval_harness.report.table import figure, left_out, percent
-from eval_harness.scorers import scorer_for
-from eval_harness.scorers.evidence import METRICS as EVIDENCE
+from eval_harness.scoring import scorer_for
+from eval_harness.scoring.evidence import METRICS as EVIDENCE
 
 _MINUS = "\N{MINUS SIGN}"
 

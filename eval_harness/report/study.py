@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from builders.errors import SetupError
 from eval_harness.report.names import in_order
-from eval_harness.results import Row, read_rows
+from eval_harness.run.results import Row, read_rows
 
 # What a run answers, not how: runs that differ in these alone are parts of one.
 SELECTION = frozenset(("dataset", "configs", "methods", "tasks", "limit", "shard", "protocol"))

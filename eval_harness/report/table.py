@@ -8,9 +8,9 @@ from rich.table import Table
 from rich.text import Text
 
 from builders.errors import SetupError
-from eval_harness.results import Row
-from eval_harness.scorers import COUNTS, scorer_for
-from eval_harness.scorers.evidence import METRICS as EVIDENCE
+from eval_harness.run.results import Row
+from eval_harness.scoring import COUNTS, scorer_for
+from eval_harness.scoring.evidence import METRICS as EVIDENCE
 
 COUNTED = ("ok", "unparsed", "error")  # the denominator; the last two count as wrong
 

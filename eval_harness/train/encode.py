@@ -6,10 +6,10 @@ from typing import Any, Literal, NamedTuple
 
 from builders.errors import SetupError
 from builders.seeds import order_key
-from eval_harness.load import Instance, Passage, prompt_over
-from eval_harness.models.hf import MARKS
+from eval_harness.data.dataset import Instance, Passage, prompt_over
+from eval_harness.methods.variants import Segment, Variant, answer_of, segments
+from eval_harness.models.base import MARKS
 from eval_harness.models.template import Template, first_line
-from eval_harness.train.variants import Segment, Variant, answer_of, segments
 
 Reason = Literal["no_answer", "no_gold", "over_long"]
 

@@ -9,17 +9,18 @@ from shutil import copyfile
 from typing import Any, NamedTuple
 
 from builders.errors import SetupError
-from builders.work import only_one, remove, replacing
-from eval_harness.load import Dataset, Instance, check_parts, open_dataset
+from builders.files import remove, replacing, write_json
+from builders.work import only_one
+from eval_harness.data.dataset import Dataset, Instance, check_parts, open_dataset
 from eval_harness.models import Checkpoint, find_checkpoint
 from eval_harness.models.template import load_config, load_tokenizer, position_limit
-from eval_harness.results import differing, open_record, write_json
+from eval_harness.models.training import Training, read_training, write_training
+from eval_harness.run.results import differing, open_record
 from eval_harness.train.encode import Encoder
 from eval_harness.train.fit import check_launch, processes
 from eval_harness.train.network import imported_peft, write_start
 from eval_harness.train.points import Point, last_point, remove_parts
 from eval_harness.train.progress import FIGURE, LOG, encoding_bar, say
-from eval_harness.train.record import Training, read_training, write_training
 from eval_harness.train.samples import Counts, Part, described, write_samples
 from eval_harness.train.settings import Settings, finished_record, request, wanted
 

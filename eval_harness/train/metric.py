@@ -5,17 +5,17 @@ from pathlib import Path
 from typing import Any
 
 from builders.prompts import prompt_kind
-from eval_harness.load import Instance
+from eval_harness.data.dataset import Instance
 from eval_harness.methods.base import Answer, Question
 from eval_harness.methods.tuned import ROOM, Tuned
+from eval_harness.methods.variants import Variant
 from eval_harness.models.base import Generation, GenerationError
+from eval_harness.models.session import Session
 from eval_harness.models.template import Template, load_config, load_tokenizer, position_limit
-from eval_harness.plan import MAX_NEW_TOKENS
-from eval_harness.scorers import scorer_for
-from eval_harness.scorers.evidence import evidence_scores
-from eval_harness.session import Session
+from eval_harness.run.plan import MAX_NEW_TOKENS
+from eval_harness.scoring import scorer_for
+from eval_harness.scoring.evidence import evidence_scores
 from eval_harness.train.progress import Log
-from eval_harness.train.variants import Variant
 
 Scores = dict[str, dict[str, float]]  # by task: `n`, the headline measure and, where passages are named, their recall
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
-from builders.work import remove
+from builders.files import remove
 
 _WHOLE = "whole"  # a file that stands in a checkpoint once everything else does
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from builders.work import replacing
+from builders.files import replacing
 
 LOG = "train_log.jsonl"
 FIGURE = "loss.png"

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from builders.errors import SetupError
 from builders.seeds import order_key
-from eval_harness.load import Dataset, Instance, names, scan
+from eval_harness.data.dataset import Dataset, Instance, names, scan
 from eval_harness.train.encode import Encoded, Encoder
 
 Counts = dict[str, dict[str, int]]  # by task: `used`, `shortened` among them, and what was left out, by reason

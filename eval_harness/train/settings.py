@@ -9,12 +9,12 @@ from typing import Any
 from builders.device import DType, dtype_name
 from builders.errors import SetupError
 from builders.prompts import VERSION as PROMPT_VERSION
-from eval_harness.load import Dataset
+from eval_harness.data.dataset import Dataset
+from eval_harness.methods.variants import Variant
 from eval_harness.models import Checkpoint
+from eval_harness.models.training import Data, Named, Training
 from eval_harness.train.points import Point
-from eval_harness.train.record import Data, Named, Training
 from eval_harness.train.samples import Counts
-from eval_harness.train.variants import Variant
 
 MOST_STEPS = 10_000  # paper, appendix C.1
 ROUNDS = 2  # of all samples, unless that is more steps

@@ -4,7 +4,7 @@ import pytest
 
 from benchmarks import lm_eval, timing
 from tests.eval_harness.conftest import save_model
-from tests.eval_harness.tasks.conftest import write_dataset
+from tests.eval_harness.lm_eval.conftest import write_dataset
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks import rap
 from benchmarks.timing import Timed
-from eval_harness.load import Instance
+from eval_harness.data.dataset import Instance
 from eval_harness.methods.base import Answer, Question
 from eval_harness.models.base import Generation, GenerationError
 

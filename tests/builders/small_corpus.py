@@ -6,8 +6,8 @@ import pyarrow as pa
 
 from builders.chunk import chunk_table
 from builders.corpus import Corpus, write_page_index
+from builders.files import write_table
 from builders.schema import PAGES, Page
-from builders.work import write_table
 
 
 def small_corpus(tmp_path: Path, pages: list[Page], words: int = 100) -> Corpus:

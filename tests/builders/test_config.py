@@ -5,8 +5,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders.config import RECIPES, Recipe, load_recipe, public_sources, tokens_of
+from builders.config import Recipe, public_sources, tokens_of
 from builders.errors import SetupError
+from builders.load_recipe import RECIPES, load_recipe
 from builders.sources import PAGE_READERS, QUESTION_READERS
 
 DEMO = yaml.safe_load((RECIPES / "demo.yaml").read_text(encoding="utf-8"))

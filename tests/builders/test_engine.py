@@ -6,7 +6,8 @@ import pytest
 from rich.progress import Progress
 
 from builders.engine import Pool, Stage, Tick, run_stage
-from builders.work import Build, Counts, mark_of, replacing, write_json
+from builders.files import replacing, write_json
+from builders.work import Build, Counts, mark_of
 
 MADE: list[str] = []
 

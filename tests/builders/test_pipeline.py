@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
-from builders.config import load_recipe
+from builders.load_recipe import load_recipe
 from builders.pipeline import run_build
 from builders.prompts import render
 from builders.schema import INSTANCES

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from builders.config import load_recipe
+from builders.load_recipe import load_recipe
 from builders.pipeline import run_build
 from tests.builders.tiny import write_tiny_kilt
 from tests.dataset_cards.ready import make_ready

@@ -24,8 +24,8 @@ from markdown_it import MarkdownIt
 from rich.console import Console
 from typer.testing import CliRunner
 
-from builders.config import load_recipe
 from builders.errors import SetupError
+from builders.load_recipe import load_recipe
 from builders.pipeline import run_build
 from builders.schema import INSTANCES
 from dataset_cards.bar import late_bar

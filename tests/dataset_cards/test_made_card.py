@@ -7,7 +7,7 @@ import pytest
 import yaml
 from rich.console import Console
 
-from builders.config import load_recipe
+from builders.load_recipe import load_recipe
 from builders.synthetic.build import run_made
 from dataset_cards.card import write_card
 from dataset_cards.names import Parts, in_order, parts_of

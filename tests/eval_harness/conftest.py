@@ -149,7 +149,7 @@ def marked_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A random Llama whose tokenizer has the marks of a retrieval."""
     from transformers import AddedToken, AutoModelForCausalLM, AutoTokenizer
 
-    from eval_harness.models.hf import MARKS
+    from eval_harness.models.base import MARKS
 
     folder = save_model(tmp_path_factory.mktemp("models") / "tiny-marked")
     tokenizer = AutoTokenizer.from_pretrained(folder)

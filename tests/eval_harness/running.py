@@ -5,11 +5,11 @@ from pathlib import Path
 
 from rich.progress import Progress
 
-from eval_harness.load import open_dataset
+from eval_harness.data.dataset import open_dataset
 from eval_harness.models.base import Generation, GenerationError
 from eval_harness.models.fake import FakeModel
-from eval_harness.results import Results, Row
-from eval_harness.run import Plan, record, run
+from eval_harness.run.results import Results, Row
+from eval_harness.run.run import Plan, record, run
 
 EVERY = ("closed_book", "vanilla_rag", "oracle_rag")
 

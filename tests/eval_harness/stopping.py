@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 from rich.progress import Progress
 
-from eval_harness.load import open_dataset
+from eval_harness.data.dataset import open_dataset
 from eval_harness.models.base import Generation
-from eval_harness.plan import Plan, record
-from eval_harness.results import Results
-from eval_harness.run import run
+from eval_harness.run.plan import Plan, record
+from eval_harness.run.results import Results
+from eval_harness.run.run import run
 
 
 class Shared(NamedTuple):

@@ -7,7 +7,7 @@ from random import Random
 import yaml
 from rich.console import Console
 
-from builders.config import RECIPES, load_recipe
+from builders.load_recipe import RECIPES, load_recipe
 from builders.pipeline import run_build
 from tests.builders.tiny import first_sentence, page, write_lines, write_run
 

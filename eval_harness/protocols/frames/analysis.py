@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from eval_harness.parse import parse
+from eval_harness.parsing.answers import parse
 from eval_harness.protocols.frames.judge import FOLDER, SCORE, judgements
 from eval_harness.protocols.frames.questions import Asked, Questions, read_questions
 from eval_harness.report.statistics import Change, Interval, changes, intervals
 from eval_harness.report.study import Study, one_study, read_studies
 from eval_harness.report.table import counted
-from eval_harness.results import Row
-from eval_harness.scorers import subspan_em
+from eval_harness.run.results import Row
+from eval_harness.scoring import subspan_em
 
 MATCH = "subspan_em_strict"  # the answer stands in the output, both normalised, on word borders
 EXACT = "em_strict"

@@ -17,13 +17,13 @@ from builders.config import RetrieverSpec, Source, digest_of
 from builders.corpus import Corpus, write_page_index
 from builders.engine import progress_bars
 from builders.errors import SetupError
+from builders.files import replacing, write_table
 from builders.retrieve import RETRIEVERS
 from builders.retrieve.base import Context, Query, Retriever, ranked_hits
 from builders.schema import PAGES, PASSAGES
 from builders.sources import PAGE_READERS
 from builders.sources.fetch import digest_of_file, fetch
-from builders.work import replacing, write_table
-from eval_harness.load import Dataset, Instance, Passage, load_instances
+from eval_harness.data.dataset import Dataset, Instance, Passage, load_instances
 
 CHUNK_WORDS = 100
 _CODE = 1  # changes with what an index holds

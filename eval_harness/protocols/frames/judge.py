@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from eval_harness.models.base import Generation, GenerationError, Model
-from eval_harness.parse import parse
+from eval_harness.models.session import Session
+from eval_harness.parsing.answers import parse
 from eval_harness.protocols.frames.questions import Asked, Questions
-from eval_harness.results import Results, Row, read_rows
-from eval_harness.session import Session
+from eval_harness.run.results import Results, Row, read_rows
 
 FOLDER = "judged"
 SCORE = "judged"  # 1 where the verdict is that the answer is correct

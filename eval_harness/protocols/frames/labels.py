@@ -6,7 +6,7 @@ from pathlib import Path
 
 from builders.errors import SetupError
 from eval_harness.protocols.frames.questions import Questions
-from eval_harness.results import Row
+from eval_harness.run.results import Row
 
 COLUMNS = ("id", "method", "question", "reference", "answer", "label")
 CORRECT, INCORRECT = "correct", "incorrect"

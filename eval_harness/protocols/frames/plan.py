@@ -9,15 +9,15 @@ from typing import Any, Literal
 
 from builders.errors import SetupError
 from builders.prompts import prompt_kind
-from eval_harness.conditions import Condition, Show, closed_book, oracle
-from eval_harness.load import Instance, Passage
-from eval_harness.methods import Setting
-from eval_harness.plan import Plan
+from eval_harness.conditions.base import Condition, Show, closed_book, oracle
+from eval_harness.data.dataset import Instance, Passage
+from eval_harness.methods.names import Setting
 from eval_harness.protocols.frames.articles import Articles, article_of, articles_of, page_of
 from eval_harness.protocols.frames.queries import DIGEST, Style
 from eval_harness.protocols.frames.reading import OneStep, Room
 from eval_harness.protocols.frames.steps import MultiStep, Steps
-from eval_harness.scorers import QA, scorer_for
+from eval_harness.run.plan import Plan
+from eval_harness.scoring import QA, scorer_for
 
 NAIVE, ORACLE = "naive", "oracle"
 DEFAULT = (NAIVE, "bm25@2", "bm25@4", ORACLE, "multistep@5x5x2", "multistep@5x5x2+plan")

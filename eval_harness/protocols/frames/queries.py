@@ -7,7 +7,7 @@ from typing import Literal
 
 from builders.prompts import Prompt, block
 from builders.text import normalise
-from eval_harness.load import Passage
+from eval_harness.data.dataset import Passage
 
 Style = Literal["vanilla", "plan"]
 

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from builders.errors import SetupError
+from builders.files import write_json
 from builders.manifest import read_manifest
 from builders.views import connect
-from eval_harness.load import Dataset
-from eval_harness.results import write_json
+from eval_harness.data.dataset import Dataset
 
 FILE = "questions.json"
 _COLUMNS = ("id", "query", "answers", "reasoning_types", "hops")

@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from builders.prompts import Prompt, prompt_kind
-from eval_harness.load import Instance, Passage, prompt_over
+from eval_harness.data.dataset import Instance, Passage, prompt_over
 from eval_harness.methods.base import Answer, Question
 from eval_harness.models.base import GenerationError
-from eval_harness.parse import Parsed, parse
-from eval_harness.session import Session
+from eval_harness.models.session import Session
+from eval_harness.parsing.answers import Parsed, parse
 
 Render = Callable[[Sequence[Passage]], Prompt]
 

@@ -22,7 +22,7 @@ from eval_harness.report.parts import Section
 from eval_harness.report.sections import p_text, points
 from eval_harness.report.statistics import Interval
 from eval_harness.report.table import left_out, percent
-from eval_harness.results import Row
+from eval_harness.run.results import Row
 
 NONE = "–"
 

@@ -13,15 +13,15 @@ from typing import Any, Literal, NamedTuple
 
 from builders.prompts import Prompt
 from builders.text import normalise
-from eval_harness.load import Instance, Passage
+from eval_harness.data.dataset import Instance, Passage
 from eval_harness.methods.base import Answer, Question
 from eval_harness.models.base import Generation, GenerationError
-from eval_harness.parse import Parsed
+from eval_harness.models.session import Session
+from eval_harness.parsing.answers import Parsed
 from eval_harness.protocols.frames.articles import Articles
 from eval_harness.protocols.frames.queries import Style, queries_in, query_prompt
 from eval_harness.protocols.frames.reading import OneStep, Room, Shown, shown
-from eval_harness.scorers.evidence import evidence_scores
-from eval_harness.session import Session
+from eval_harness.scoring.evidence import evidence_scores
 
 Stop = Literal["rounds", "unchanged"]
 

@@ -10,9 +10,9 @@ import numpy as np
 from builders.config import digest_of
 from builders.device import DType
 from builders.errors import SetupError
+from builders.files import replacing
 from builders.retrieve.embeddings import read_vectors, write_vectors
 from builders.retrieve.encoders import SentenceEncoder, encoder, files_digest
-from builders.work import replacing
 
 Side = Literal["query", "passage"]
 Prompts = Mapping[Side, str | None]  # None: the model's own

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from builders.errors import SetupError
-from eval_harness.load import open_dataset
+from eval_harness.data.dataset import open_dataset
 from eval_harness.protocols.needles.analysis import Analysis, analysed
 from eval_harness.protocols.needles.figures import drawn
 from eval_harness.protocols.needles.sections import lines, reach_lines, sections

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 from rich.progress import Progress
 
 from builders.errors import SetupError
-from builders.work import replacing
+from builders.files import replacing
 from eval_harness.protocols.needles.encoding import Embedder, Reading, Side, Vectors
 from eval_harness.protocols.needles.expansion import Expansions, expanded
 from eval_harness.protocols.needles.haystacks import NEEDLES, Haystack, Needle

@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from builders.errors import SetupError
+from builders.files import write_json
 from eval_harness.protocols.oncu.audit import ByHand, read_sheet
 from eval_harness.protocols.oncu.groups import DEPTH, FROM_ROWS, TASK, Group, Labels, grouped, labels_of
 from eval_harness.protocols.oncu.heatmap import Grid, grids
 from eval_harness.protocols.oncu.matched import Matched, matched
 from eval_harness.protocols.oncu.modes import Modes, modes_of
 from eval_harness.report.study import Study
-from eval_harness.results import write_json
 
 LABELLED = "labels.csv"
 _FILE = "oncu.json"

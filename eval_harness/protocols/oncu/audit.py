@@ -11,7 +11,7 @@ from eval_harness.protocols.oncu.fields import gold_shown, metric_of, right
 from eval_harness.protocols.oncu.matched import FULL, NONE, Matched
 from eval_harness.protocols.oncu.modes import MODES, Mode, Modes
 from eval_harness.report.instances import Instances
-from eval_harness.results import Row
+from eval_harness.run.results import Row
 
 GIVEN: tuple[Mode, ...] = tuple(mode for mode in MODES if mode != "ungraded")
 _KEY = ("model", "config", "id")

@@ -3,9 +3,9 @@
 from typing import NamedTuple
 
 from builders.errors import SetupError
-from eval_harness.results import Row
-from eval_harness.scorers import scorer_for
-from eval_harness.scorers.evidence import RETRIEVAL_RECALL
+from eval_harness.run.results import Row
+from eval_harness.scoring import scorer_for
+from eval_harness.scoring.evidence import RETRIEVAL_RECALL
 
 HEADLINE = "headline"
 FIELDS = (

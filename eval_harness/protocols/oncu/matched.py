@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from builders.errors import SetupError
 from eval_harness.report.study import Study
 from eval_harness.report.table import counted
-from eval_harness.results import Row
+from eval_harness.run.results import Row
 
 NONE, FULL, ORACLE = "closed_book+cite", "vanilla_rag+cite", "oracle_rag+cite"
 RETRIEVED = "retrieved_"  # what the names of the fourth condition begin with

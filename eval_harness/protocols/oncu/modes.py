@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 from eval_harness.protocols.oncu.fields import gold_shown, metric_of, right
 from eval_harness.protocols.oncu.matched import NONE, ORACLE, Matched
-from eval_harness.results import Row
+from eval_harness.run.results import Row
 
 Mode = Literal[
     "failed", "ungraded", "answerable", "recovered", "format", "reader", "coverage", "conversion", "localisation"

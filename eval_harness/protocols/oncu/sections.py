@@ -16,7 +16,7 @@ from eval_harness.report.parts import Section
 from eval_harness.report.sections import number, points
 from eval_harness.report.statistics import Interval
 from eval_harness.report.table import percent
-from eval_harness.results import Row
+from eval_harness.run.results import Row
 
 _EXAMPLES = 3  # of each mode
 _LONGEST = 100  # characters of an example's answer

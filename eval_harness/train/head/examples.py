@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from eval_harness.load import Instance, prompt_over
+from eval_harness.data.dataset import Instance, prompt_over
+from eval_harness.methods.head.places import places_of
 from eval_harness.train.encode import Encoded, Encoder, Reason
 from eval_harness.train.head.passes import Example
-from eval_harness.train.head.places import places_of
 from eval_harness.train.samples import Counts, Samples, write_samples
 
 _SCHEMA = pa.schema(

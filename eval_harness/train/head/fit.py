@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from eval_harness.methods.head.files import read_head, write_head
+from eval_harness.methods.head.scorer import Scorer
 from eval_harness.train.fit import Fit
-from eval_harness.train.head.files import read_head, write_head
-from eval_harness.train.head.scorer import Scorer
 from eval_harness.train.network import imported_peft, load_network
 from eval_harness.train.progress import Log
 
 if TYPE_CHECKING:
-    from eval_harness.train.head.training import HeadSettings
+    from eval_harness.train.head.settings import HeadSettings
 
 _NETWORK, _HEAD = "network.", "head."  # where the joint module's parts stand among its weights
 

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from eval_harness.methods.head.scorer import retrieval_loss
+from eval_harness.methods.head.top_k import gumbel, straight_through, top_k
 from eval_harness.train.head.attention import Kept, use
 from eval_harness.train.head.passes import Example, generation_loss, read
-from eval_harness.train.head.scorer import retrieval_loss
-from eval_harness.train.head.top_k import gumbel, straight_through, top_k
 
 if TYPE_CHECKING:
     import torch

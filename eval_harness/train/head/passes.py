@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from eval_harness.methods.head.scorer import scores_of
 from eval_harness.probing.spans import Span
 from eval_harness.train.head.attention import Chosen, Kept
-from eval_harness.train.head.scorer import scores_of
 
 if TYPE_CHECKING:
     import torch

@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.console import Console
 
-from builders.config import load_recipe
+from builders.load_recipe import load_recipe
 from builders.synthetic.build import run_made
 
 WORDS = (

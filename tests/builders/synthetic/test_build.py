@@ -12,8 +12,9 @@ import yaml
 from pydantic import Field
 from rich.console import Console
 
-from builders.config import Source, load_recipe
+from builders.config import Source
 from builders.errors import SetupError
+from builders.load_recipe import load_recipe
 from builders.mix import Item
 from builders.schema import Question
 from builders.synthetic import KINDS

@@ -9,8 +9,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from builders.config import load_recipe
 from builders.errors import SetupError
+from builders.load_recipe import load_recipe
 from builders.prompts import block, render
 from builders.synthetic.controlled import ControlledRecipe, make
 from builders.text import contains

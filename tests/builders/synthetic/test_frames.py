@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from builders.config import Source, load_recipe
+from builders.config import Source
 from builders.errors import SetupError
+from builders.load_recipe import load_recipe
 from builders.prompts import render
 from builders.schema import Page
 from builders.sources import PAGE_READERS

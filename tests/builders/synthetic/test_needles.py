@@ -200,7 +200,7 @@ def test_a_built_dataset_passes_every_check(folder: Path, tmp_path: Path) -> Non
 
 @pytest.mark.slow
 def test_the_bundled_recipe_fills_its_lengths_with_introductions(tmp_path: Path) -> None:
-    from builders.config import load_recipe
+    from builders.load_recipe import load_recipe
 
     recipe, base = load_recipe("needles", ["lengths=[128, 1k]"], 1)
     manifest = run_made(recipe, base, tmp_path / "out", tmp_path / "work", Console(quiet=True))

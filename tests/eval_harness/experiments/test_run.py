@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 import icr2_cli
 from builders.errors import SetupError
-from eval_harness.experiments.cli import register
+from eval_harness.commands.experiment import register
 from eval_harness.experiments.commands import Command, Place
 from eval_harness.experiments.registry import EXPERIMENTS
 from eval_harness.experiments.run import needed, report, run

@@ -8,7 +8,7 @@ from typing import Any
 
 from eval_harness.models.fake import FakeModel
 from eval_harness.models.hf import HfModel
-from eval_harness.train.record import Data, Named, Training, write_training
+from eval_harness.models.training import Data, Named, Training, write_training
 
 
 def training(variant: str, marks: bool = True) -> Training:

@@ -6,15 +6,15 @@ import pytest
 import torch
 
 from builders.errors import SetupError
-from eval_harness.load import Instance, Passage
-from eval_harness.methods import TUNED
+from eval_harness.data.dataset import Instance, Passage
 from eval_harness.methods.base import Answer, Question
+from eval_harness.methods.names import TUNED
 from eval_harness.methods.tuned import Blocked
+from eval_harness.methods.variants import Variant
 from eval_harness.models.hf import HfModel
+from eval_harness.models.session import Session
 from eval_harness.models.steps import marks_of
 from eval_harness.probing.spans import token_spans
-from eval_harness.session import Session
-from eval_harness.train.variants import Variant
 from tests.eval_harness.methods.checkpoints import tuned, writing
 
 PASSAGES = [Passage(f"p{n}", f"T{n}", f"text {n} of some words", "random") for n in (1, 2, 3)]

@@ -7,18 +7,18 @@ import pytest
 import torch
 
 from builders.errors import SetupError
-from eval_harness.load import Instance, Passage, prompt_over
-from eval_harness.methods import settings
+from eval_harness.conditions.ranking import Retrieval
+from eval_harness.data.dataset import Instance, Passage, prompt_over
 from eval_harness.methods.base import Answer, Question
+from eval_harness.methods.head.files import read_head, write_head
+from eval_harness.methods.head.places import places_of
+from eval_harness.methods.head.scorer import Shape, new_head, scores_of
+from eval_harness.methods.names import settings
 from eval_harness.methods.rethead import RetHead
 from eval_harness.models.fake import FakeModel
 from eval_harness.models.hf import HfModel
+from eval_harness.models.session import Session
 from eval_harness.probing.spans import token_spans
-from eval_harness.retrieval import Retrieval
-from eval_harness.session import Session
-from eval_harness.train.head.files import read_head, write_head
-from eval_harness.train.head.places import places_of
-from eval_harness.train.head.scorer import Shape, new_head, scores_of
 from tests.eval_harness.conftest import save_tokenizer
 from tests.eval_harness.methods.checkpoints import tuned
 

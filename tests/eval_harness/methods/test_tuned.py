@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from builders.errors import SetupError
-from eval_harness.methods import setting_of, settings
+from eval_harness.conditions.ranking import Retrieval
+from eval_harness.methods.names import setting_of, settings
+from eval_harness.models.base import MARKS
 from eval_harness.models.fake import FakeModel
-from eval_harness.models.hf import MARKS
-from eval_harness.plan import Plan, record, requests
-from eval_harness.retrieval import Retrieval
-from eval_harness.train.record import FILE
+from eval_harness.models.training import FILE
+from eval_harness.run.plan import Plan, record, requests
 from tests.eval_harness.conftest import NQ, NQ_2
 from tests.eval_harness.methods.checkpoints import Checkpoint, training
 from tests.eval_harness.running import plan_of, reader, results_of
@@ -164,7 +164,7 @@ def test_what_leaves_no_room_to_retrieve_is_overlength(make_dataset: Callable[..
 
 
 def test_a_limit_that_is_asked_for_is_that_of_the_whole_output(dataset_folder: Path) -> None:
-    from eval_harness.asking import completed
+    from eval_harness.commands.asking import completed
 
     plan = plan_of(dataset_folder, methods=("sft_rta", "vanilla_rag"), tasks=("nq",))
     given = completed(plan, "m", 100, None, None, True)

@@ -7,18 +7,19 @@ import pytest
 import torch
 
 from builders.errors import SetupError
-from eval_harness.load import Instance, Passage
-from eval_harness.methods import TUNED, settings
+from eval_harness.conditions.ranking import Retrieval
+from eval_harness.data.dataset import Instance, Passage
 from eval_harness.methods.base import Answer, Question
+from eval_harness.methods.names import TUNED, settings
 from eval_harness.methods.rap import Choice, Probed, Rap
-from eval_harness.models.hf import MARKS, HfModel
+from eval_harness.methods.sweep import Probed as Seen
+from eval_harness.methods.sweep import sweep
+from eval_harness.models.base import MARKS
+from eval_harness.models.hf import HfModel
+from eval_harness.models.session import Session
 from eval_harness.models.steps import marks_of
 from eval_harness.probing.heads import Cell, Head, Heads, Setting, union
 from eval_harness.probing.probe import Variant, scores_of
-from eval_harness.probing.sweep import Probed as Seen
-from eval_harness.probing.sweep import sweep
-from eval_harness.retrieval import Retrieval
-from eval_harness.session import Session
 from tests.eval_harness.methods.checkpoints import Checkpoint, tuned, writing
 
 OPENS, CLOSES = MARKS

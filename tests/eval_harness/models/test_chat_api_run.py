@@ -13,11 +13,11 @@ from rich.progress import Progress
 from typer.testing import CliRunner
 
 from builders.errors import SetupError
-from eval_harness.cli import register
-from eval_harness.load import open_dataset
+from eval_harness.commands.evaluate import register
+from eval_harness.data.dataset import open_dataset
 from eval_harness.models.chat_api import ChatModel
-from eval_harness.results import Results, Row, read_rows
-from eval_harness.run import Plan, record, run
+from eval_harness.run.results import Results, Row, read_rows
+from eval_harness.run.run import Plan, record, run
 from tests.eval_harness.conftest import instance
 from tests.eval_harness.models.chat_server import KEY, ChatServer, Fault, completion
 from tests.eval_harness.models.test_chat_api import PASSING

@@ -9,7 +9,8 @@ import torch
 from transformers import AutoModelForCausalLM, DynamicCache, GPT2Config, LlamaConfig, MistralConfig, Qwen2Config
 
 from builders.errors import SetupError
-from eval_harness.models.hf import MARKS, HfModel
+from eval_harness.models.base import MARKS
+from eval_harness.models.hf import HfModel
 from eval_harness.models.steps import Written, blocked, greedy, marks_of, retrieval
 
 SIZES: dict[str, Any] = {

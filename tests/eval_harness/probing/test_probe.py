@@ -10,9 +10,9 @@ import torch
 from typer.testing import CliRunner
 
 from builders.errors import SetupError
-from eval_harness.load import load_instances, open_dataset
+from eval_harness.commands.probe import in_turn
+from eval_harness.data.dataset import load_instances, open_dataset
 from eval_harness.models import load_model
-from eval_harness.probing.cli import in_turn
 from eval_harness.probing.heads import Head, read_heads, union
 from eval_harness.probing.probe import VARIANTS, Variant, scores_of
 from eval_harness.probing.reading import attend, layers_of, look_at
@@ -209,7 +209,7 @@ def test_the_test_split_is_not_probed(retriever: Path, dataset: Path, tmp_path: 
 
 
 def test_tasks_take_turns() -> None:
-    from eval_harness.load import Instance
+    from eval_harness.data.dataset import Instance
 
     def of(task: str, n: int) -> Instance:
         return Instance(id=f"{task}-{n}", context_id="", task=task, query="q", answers=[], passages=[], gold=[])

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from builders.prompts import render
-from eval_harness.load import Instance, Passage
+from eval_harness.data.dataset import Instance, Passage
 from eval_harness.models.hf import HfModel
 from eval_harness.models.steps import marks_of
 from eval_harness.probing.probe import OF_RETRIEVALS, VARIANTS, Variant, scores_of

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from builders.manifest import FORMAT
-from eval_harness.load import open_dataset
+from eval_harness.data.dataset import open_dataset
 from eval_harness.report.study import Study, one_study, read_studies
-from eval_harness.results import Row, Status
-from eval_harness.scorers import scorer_for
+from eval_harness.run.results import Row, Status
+from eval_harness.scoring import scorer_for
 from tests.eval_harness.conftest import instance, write_config
 
 CONDITIONS = {"closed_book": "closed_book", "vanilla_rag": "vanilla", "oracle_rag": "oracle"}

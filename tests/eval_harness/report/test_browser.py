@@ -10,7 +10,7 @@ import pytest
 from typer import Typer
 from typer.testing import CliRunner
 
-from eval_harness.report.cli import register
+from eval_harness.commands.report import register
 from tests.eval_harness.report.conftest import HOSTILE, write_dataset, write_hostile_run
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

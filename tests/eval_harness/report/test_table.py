@@ -3,8 +3,8 @@ from io import StringIO
 from rich.console import Console
 
 from eval_harness.report import cells, macro, summary, table
-from eval_harness.results import Row, Status
-from eval_harness.scorers import scorer_for
+from eval_harness.run.results import Row, Status
+from eval_harness.scoring import scorer_for
 
 
 def rows(task: str, statuses: list[tuple[Status, float]], method: str = "vanilla_rag") -> list[Row]:

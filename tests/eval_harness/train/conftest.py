@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from builders.manifest import FORMAT
+from eval_harness.models.training import Training
 from eval_harness.train.job import train
-from eval_harness.train.record import Training
 from eval_harness.train.settings import Settings
 from eval_harness.train.sft import SFT
 from tests.eval_harness.conftest import Rows, instance, save_model, write_config

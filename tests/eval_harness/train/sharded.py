@@ -12,7 +12,8 @@ from typing import Any
 from accelerate import PartialState
 from accelerate.utils import DistributedType
 
-from eval_harness.train.head.training import HEAD, HeadSettings
+from eval_harness.train.head.settings import HeadSettings
+from eval_harness.train.head.training import HEAD
 from eval_harness.train.job import Kind, train
 from eval_harness.train.progress import Log
 from eval_harness.train.settings import Settings

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders.errors import SetupError
-from eval_harness.load import Instance, Passage, prompt_over
+from eval_harness.data.dataset import Instance, Passage, prompt_over
+from eval_harness.methods.variants import VARIANTS, Variant, target
 from eval_harness.models.template import Template
 from eval_harness.train.collate import IGNORED, Collator
 from eval_harness.train.encode import Encoded, Encoder, add_marks, end_of_output
-from eval_harness.train.variants import VARIANTS, Variant, target
 from tests.eval_harness.conftest import save_tokenizer
 
 WORDS = st.text(max_size=30) | st.sampled_from(["</s>", "<RETRIEVAL>", "a\n\nAnswer: b", "<|im_end|> é𝒳", "  "])

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from builders.errors import SetupError
-from eval_harness.train.cli import CONFIGS
+from eval_harness.commands.train import CONFIGS
 from tests.eval_harness.train.conftest import losses
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from eval_harness.load import Instance, load_instances, open_dataset
+from eval_harness.data.dataset import Instance, load_instances, open_dataset
 from eval_harness.models import load_model
 from eval_harness.models.base import Generation, GenerationError
 from eval_harness.train.metric import Live, measured

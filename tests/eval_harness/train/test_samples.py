@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from builders.errors import SetupError
-from eval_harness.load import open_dataset
+from eval_harness.data.dataset import open_dataset
 from eval_harness.train.encode import Encoded, Encoder
 from eval_harness.train.samples import Order, Part, Samples, choose, described, write_samples
 from tests.eval_harness.conftest import instance
@@ -91,7 +91,7 @@ def test_every_round_holds_all_samples_in_an_order_of_its_own() -> None:
 
 
 def test_instances_are_scanned_by_id(tmp_path: Path) -> None:
-    from eval_harness.load import names, scan
+    from eval_harness.data.dataset import names, scan
 
     rows = [instance(f"nq-{n}", "nq", "q", ["a"], [0], ["t"]) for n in range(40)]
     dataset = open_dataset(write_dataset(tmp_path / "d", rows, rows))

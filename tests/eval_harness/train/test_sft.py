@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 from builders.errors import SetupError
-from eval_harness.load import load_instances, open_dataset
+from eval_harness.data.dataset import load_instances, open_dataset
 from eval_harness.methods.base import Question
 from eval_harness.methods.tuned import Tuned
+from eval_harness.methods.variants import VARIANTS, Variant, target
 from eval_harness.models import load_model
-from eval_harness.session import Session
+from eval_harness.models.session import Session
 from eval_harness.train.collate import Collator
 from eval_harness.train.encode import Encoded, Encoder
 from eval_harness.train.network import load_network
-from eval_harness.train.variants import VARIANTS, Variant, target
 from tests.eval_harness.train.conftest import CONFIG, learnable, losses, write_dataset
 
 Trained = Callable[..., tuple[Path, Any]]

@@ -10,7 +10,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from eval_harness.train.cli import CONFIGS
+from eval_harness.commands.train import CONFIGS
 from eval_harness.train.job import train
 from tests.eval_harness.train.conftest import losses
 from tests.eval_harness.train.sharded import KINDS

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from builders.schema import INSTANCES
-from eval_harness.load import Dataset, open_dataset
+from eval_harness.data.dataset import Dataset, open_dataset
 
 TEXTS = {  # by page, its passages
     "emma": ["Emma is a novel by Jane Austen.", "It was printed in London by John Murray."],

@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 
-from eval_harness.load import Instance, Passage
+from eval_harness.data.dataset import Instance, Passage
 from eval_harness.methods.base import Answer, Question
 from eval_harness.models.base import GenerationError
 from eval_harness.models.fake import FakeModel, replaying
+from eval_harness.models.session import Session
 from eval_harness.protocols.frames.reading import Room
 from eval_harness.protocols.frames.steps import MultiStep, Steps
-from eval_harness.session import Session
 
 LIMITS = {"qa": 16}
 

@@ -7,10 +7,10 @@ import pytest
 
 from builders.errors import SetupError
 from builders.retrieve.lexical import lucene_terms
-from eval_harness.load import Dataset
+from eval_harness.conditions.ranking import bm25_scores
+from eval_harness.data.dataset import Dataset
 from eval_harness.protocols.frames.articles import Articles, article_of, articles_of, page_of
 from eval_harness.protocols.frames.plan import IndexKind
-from eval_harness.retrieval import bm25_scores
 from tests.eval_harness.protocols.frames.conftest import TEXTS
 
 KINDS: tuple[IndexKind, ...] = ("bm25", "bm25s")

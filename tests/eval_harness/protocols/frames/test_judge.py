@@ -12,7 +12,7 @@ from eval_harness.protocols.frames import judge as judging
 from eval_harness.protocols.frames.judge import DIGEST, PROMPT, judge, judge_prompt, judge_record, verdict_in
 from eval_harness.protocols.frames.labels import read_labels, write_sheet
 from eval_harness.protocols.frames.questions import Asked, Questions
-from eval_harness.results import Results, Row, read_rows
+from eval_harness.run.results import Results, Row, read_rows
 
 VERDICTS = {
     "CORRECT": True,

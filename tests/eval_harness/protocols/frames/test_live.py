@@ -7,18 +7,18 @@ import pytest
 from rich.console import Console
 from rich.progress import Progress
 
-from builders.config import load_recipe
+from builders.load_recipe import load_recipe
 from builders.synthetic.base import MadeRecipe
 from builders.synthetic.build import run_made
-from eval_harness.load import open_dataset
+from eval_harness.data.dataset import open_dataset
 from eval_harness.models import load_model
 from eval_harness.models.fake import FakeModel
-from eval_harness.plan import Plan, record
 from eval_harness.protocols.frames import document
 from eval_harness.protocols.frames.plan import FramesPlan
 from eval_harness.protocols.frames.questions import keep_questions
-from eval_harness.results import Results
-from eval_harness.run import run
+from eval_harness.run.plan import Plan, record
+from eval_harness.run.results import Results
+from eval_harness.run.run import run
 
 CONFIG = "frames_1k"
 

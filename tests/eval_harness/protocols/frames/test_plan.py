@@ -7,12 +7,12 @@ import pytest
 from rich.progress import Progress
 
 from builders.errors import SetupError
-from eval_harness.load import Dataset
+from eval_harness.data.dataset import Dataset
 from eval_harness.models.fake import FakeModel
-from eval_harness.plan import record
 from eval_harness.protocols.frames.plan import FramesPlan
-from eval_harness.results import Results, Row, read_rows
-from eval_harness.run import run
+from eval_harness.run.plan import record
+from eval_harness.run.results import Results, Row, read_rows
+from eval_harness.run.run import run
 from tests.eval_harness.protocols.frames.conftest import reader
 
 CONDITIONS = ("naive", "bm25@2", "oracle", "multistep@3x2x1", "multistep@3x2x1+plan")
@@ -132,7 +132,7 @@ def test_the_record_says_what_was_searched_and_no_folder(dataset: Dataset) -> No
 
 
 def test_tasks_that_ask_no_question_are_refused(dataset: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
-    from eval_harness.plan import Plan
+    from eval_harness.run.plan import Plan
 
     instances = Plan.instances(plan_of(dataset, FakeModel(reader)), "frames_1k")
     monkeypatch.setattr(Plan, "instances", lambda self, config: [one._replace(task="fever") for one in instances])

@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders.prompts import Prompt
-from eval_harness.load import Passage
+from eval_harness.data.dataset import Passage
 from eval_harness.methods.base import Question
 from eval_harness.models.fake import FakeModel
+from eval_harness.models.session import Session
 from eval_harness.protocols.frames.reading import OneStep, Room, first_passages, shown
-from eval_harness.session import Session
 from tests.eval_harness.protocols.frames.stubs import article, asked
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from builders.files import write_json
 from eval_harness.protocols.frames import document
 from eval_harness.protocols.frames.analysis import EXACT, MATCH, articles_group, read_analysis, rounds
 from eval_harness.protocols.frames.figure import rounds_figure
@@ -13,7 +14,7 @@ from eval_harness.protocols.frames.questions import Asked
 from eval_harness.protocols.frames.sections import agreements, sections
 from eval_harness.report.document import write_document
 from eval_harness.report.parts import Section
-from eval_harness.results import Results, Row, write_json
+from eval_harness.run.results import Results, Row
 
 STEPS = "multistep@3x1x1"
 TYPES = {"q1": ["Numerical reasoning"], "q2": ["Numerical reasoning", "Post processing"], "q3": ["Post processing"]}

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from eval_harness.commands.oncu import conditions
 from eval_harness.models.fake import FakeModel
-from eval_harness.protocols.oncu.cli import conditions
 from eval_harness.protocols.oncu.groups import grouped
 from eval_harness.protocols.oncu.matched import FULL, NONE, ORACLE, matched
 from eval_harness.protocols.oncu.modes import counts, modes_of

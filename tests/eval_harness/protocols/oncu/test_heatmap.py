@@ -4,7 +4,7 @@ from pathlib import Path
 from eval_harness.protocols.oncu.heatmap import depths_of, grids, heat_map
 from eval_harness.protocols.oncu.matched import matched
 from eval_harness.report.figures import write_png
-from eval_harness.results import Row
+from eval_harness.run.results import Row
 from tests.eval_harness.protocols.oncu.twelve import METHODS, row_of, study_of
 
 DEPTHS = (0, 50, 100)

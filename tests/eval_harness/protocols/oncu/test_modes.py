@@ -5,7 +5,7 @@ import pytest
 from builders.errors import SetupError
 from eval_harness.protocols.oncu.matched import FULL, NONE, ORACLE
 from eval_harness.protocols.oncu.modes import MODES, counts, mode_of, modes_of
-from eval_harness.results import Status
+from eval_harness.run.results import Status
 from tests.eval_harness.protocols.oncu.twelve import BM25, matched_of, row_of, rows_of
 
 

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 from eval_harness.protocols.oncu.matched import FULL, NONE, ORACLE, Matched, matched
 from eval_harness.report.study import Study, one_study, read_studies
-from eval_harness.results import Row, Status
-from eval_harness.scorers import scorer_for
-from eval_harness.scorers.evidence import METRICS, RETRIEVAL_RECALL
+from eval_harness.run.results import Row, Status
+from eval_harness.scoring import scorer_for
+from eval_harness.scoring.evidence import METRICS, RETRIEVAL_RECALL
 from tests.eval_harness.report.conftest import write_run
 
 BM25 = "retrieved_bm25@2+cite"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from builders.prompts import render
-from eval_harness.train.head.training import HeadSettings
+from eval_harness.train.head.settings import HeadSettings
 from tests.eval_harness.conftest import CHAT_TEMPLATE, SPECIAL, instance, write_config
 
 COLOURS = ("red", "blue", "gold", "pink", "jade", "teal", "grey", "plum")

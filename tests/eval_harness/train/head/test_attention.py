@@ -8,11 +8,11 @@ import torch
 from transformers import AutoModelForCausalLM, DynamicCache, GPT2Config, LlamaConfig, MistralConfig, Qwen2Config
 
 from builders.errors import SetupError
+from eval_harness.methods.head.scorer import Shape, new_head
+from eval_harness.methods.head.top_k import relaxed_top_k, straight_through
 from eval_harness.models.steps import greedy, selected
 from eval_harness.train.head.attention import Chosen, Kept, use
 from eval_harness.train.head.passes import Example, answer_logits, generation_loss, over_tokens, read
-from eval_harness.train.head.scorer import Shape, new_head
-from eval_harness.train.head.top_k import relaxed_top_k, straight_through
 
 SIZES: dict[str, Any] = {
     "hidden_size": 32,

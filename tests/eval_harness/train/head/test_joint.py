@@ -7,11 +7,11 @@ import torch
 from transformers import AutoModelForCausalLM, LlamaConfig, MistralConfig
 
 from builders.errors import SetupError
+from eval_harness.methods.head.scorer import Shape, new_head
 from eval_harness.train.head import joint as module
 from eval_harness.train.head.examples import Drawn, batch_of
 from eval_harness.train.head.joint import Loss, Objective, joint, recall
 from eval_harness.train.head.passes import Example
-from eval_harness.train.head.scorer import Shape, new_head
 
 SPANS = [(4, 9), (9, 17), (17, 22), (22, 30), (30, 33)]
 

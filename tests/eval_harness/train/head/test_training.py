@@ -12,19 +12,20 @@ import typer
 from typer.testing import CliRunner
 
 from builders.errors import SetupError
-from eval_harness.load import load_instances, open_dataset
+from eval_harness.commands.train import register
+from eval_harness.data.dataset import load_instances, open_dataset
+from eval_harness.methods.head.files import FILE, read_head
+from eval_harness.methods.variants import answer_of
 from eval_harness.models.hf import HfModel
-from eval_harness.train.cli import register
+from eval_harness.models.training import read_training
 from eval_harness.train.head import training as module
 from eval_harness.train.head.examples import Drawn, Examples, batch_of
-from eval_harness.train.head.files import FILE, read_head
 from eval_harness.train.head.joint import Objective, joint
-from eval_harness.train.head.training import HEAD, HeadSettings
+from eval_harness.train.head.settings import HeadSettings
+from eval_harness.train.head.training import HEAD
 from eval_harness.train.job import train
 from eval_harness.train.network import load_network
 from eval_harness.train.points import last_point
-from eval_harness.train.record import read_training
-from eval_harness.train.variants import answer_of
 from tests.eval_harness.running import plan_of, results_of
 from tests.eval_harness.train.head.conftest import BY_HEART, SHORT, log_of
 

@@ -1,0 +1,71 @@
+"""Files and folders that appear whole or not at all: Arrow tables, JSON, and whatever else is put in place."""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from builders.errors import SetupError
+
+
+def write_table(path: Path, table: pa.Table) -> None:
+    """Writes one uncompressed Arrow file with one record batch, to be memory-mapped."""
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table.combine_chunks(), max_chunksize=max(1, table.num_rows))
+
+
+def read_table(path: Path) -> pa.Table:
+    """A memory-mapped Arrow file."""
+    return pa.ipc.open_file(pa.memory_map(str(path))).read_all()
+
+
+def write_json(path: Path, value: Any, sort_keys: bool = True) -> None:
+    """Writes JSON whole or not at all, with one trailing newline."""
+    with replacing(path) as partial:
+        partial.write_text(
+            json.dumps(value, indent=2, sort_keys=sort_keys, ensure_ascii=False) + "\n", encoding="utf-8"
+        )
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A temporary path beside `path` for a file or folder; it becomes `path` by one rename, or is removed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    remove(partial)
+    try:
+        yield partial
+        if path.is_dir():
+            old = path.with_name(f".{path.name}.{os.getpid()}.old.partial")
+            path.rename(old)
+            partial.rename(path)
+            remove(old)
+        else:
+            partial.replace(path)
+    finally:
+        remove(partial)
+
+
+def remove(path: Path) -> None:
+    """Removes a file or folder that may not be there."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def checked_folder(path: Path, what: str) -> Path:
+    """A folder that can be written to, made when missing."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        probe = path / f".{os.getpid()}.probe"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise SetupError(f"cannot write to the {what} {path}: {error.strerror}; choose another folder") from None
+    return path

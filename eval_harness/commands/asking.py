@@ -1,0 +1,118 @@
+"""What commands do that ask a model: complete a plan, make the model ready, ask it, or say what it would be asked."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import typer
+
+from builders.device import DType
+from builders.files import write_json
+from eval_harness.data.dataset import tokenizer_name
+from eval_harness.models import ENDPOINT, load_endpoint, load_model
+from eval_harness.models.base import Model
+from eval_harness.run.plan import MAX_NEW_TOKENS, Plan, default_folder, record, requests
+from eval_harness.run.results import Results
+
+if TYPE_CHECKING:
+    from eval_harness.models.hf import Attention
+
+_Plan = TypeVar("_Plan", bound=Plan)
+
+ENDPOINT_BATCH = 32  # prompts handed over at a time; how many are under way is --concurrency
+
+
+def completed(
+    plan: _Plan,
+    model: str,
+    max_new_tokens: int | None,
+    batch_size: int | None,
+    max_batch_tokens: int | None,
+    prefix_reuse: bool,
+) -> _Plan:
+    """The plan with limits and batches as options say, and the shortest spelling of its methods."""
+    remote = model.startswith(ENDPOINT)
+    plan = replace(
+        plan,
+        methods=tuple(setting.name for setting in plan.settings),
+        batch_size=batch_size or (ENDPOINT_BATCH if remote else 1),
+        max_batch_tokens=max_batch_tokens,
+        shares_prefixes=prefix_reuse and not remote,
+    )
+    if max_new_tokens is None:
+        return plan
+    # The limit is the one asked for, evidence and retrieval included.
+    limits = dict.fromkeys(MAX_NEW_TOKENS, max_new_tokens)
+    return replace(plan, max_new_tokens=limits, evidence_tokens=0, retrieval_tokens=0)
+
+
+def counter_of(plan: Plan, model: str, tokenizer: str | None) -> str:
+    """The name of what counts a model's prompts: the model itself, or for an endpoint a tokenizer."""
+    return (tokenizer or tokenizer_name(plan.dataset)) if model.startswith(ENDPOINT) else model
+
+
+def ready(model: str, counter: str, dtype: DType, attention: "Attention", system: str | None, **server: Any) -> Model:
+    """The model a user names, ready to answer; `server` says how an endpoint is asked, and concerns no other."""
+    if not model.startswith(ENDPOINT):
+        return load_model(model, dtype, attention=attention, system=system)
+    from eval_harness.models.chat_api import ChatOptions, request_fields
+
+    fields = request_fields(server.pop("request_field") or ())
+    return load_endpoint(model, counter, ChatOptions(system=system, fields=fields, **server))
+
+
+def answered(plan: Plan, model: Model, out: Path | None, **facts: Any) -> Results:
+    """The finished run of a plan, with a summary beside its rows; `facts` join its record."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    from eval_harness import report
+    from eval_harness.run.run import run
+
+    results = Results(out or default_folder(plan, model.name), record(plan, model) | facts)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        run(plan, model, results, progress)
+    summary = report.summary(report.cells(results.rows)) | {"tokens": results.tokens()}
+    write_json(results.folder / "summary.json", summary)
+    return results
+
+
+def show_plan(plan: Plan, tokenizer: str, prices: tuple[float | None, float | None] = (None, None)) -> None:
+    """Prints the prompts and tokens that a plan would ask, and their cost at prices of a million tokens in and out."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from builders.tokens import token_counter
+    from eval_harness.models.chat_api import estimate
+
+    shown = Table(
+        "config", "method", "task", "prompts", "n/a", "longest", "tokens", title="prompt tokens, template aside"
+    )
+    every = []
+    for group in requests(plan, token_counter(tokenizer).count):
+        every += group
+        for task in sorted({request.instance.task for request in group}):
+            mine = [request for request in group if request.instance.task == task]
+            lengths = [request.n_prompt_tokens for request in mine if request.passages is not None]
+            numbers = (len(lengths), len(mine) - len(lengths), max(lengths, default=0), sum(lengths))
+            shown.add_row(group[0].config, group[0].method, task, *map(str, numbers))
+    Console().print(shown)
+    asked = {request.answer_key: request for request in every if request.passages is not None}
+    found = estimate(asked.values(), *prices)
+    cost = "" if found.cost is None else f", at most {found.cost:.2f} at these prices"
+    tokens = f"{found.tokens_in} tokens to read, at most {found.tokens_out} to write"
+    typer.echo(f"{found.n_prompts} different prompts: {tokens}{cost}")

@@ -1,0 +1,182 @@
+"""`icr2 needles`."""
+
+import re
+from collections.abc import Sequence
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+from shutil import get_terminal_size
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from builders.device import DType
+from eval_harness.commands.options import numbers
+from eval_harness.conditions.ranking import ENCODER
+from eval_harness.data.dataset import Dataset, open_dataset
+from eval_harness.models import ENDPOINT
+from eval_harness.protocols.needles.expansion import TERMS
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from eval_harness.protocols.needles.encoding import Embedder
+    from eval_harness.protocols.needles.haystacks import Haystack
+
+_NOT_PRINTED = ("questions", "similarity", "difference", "effect size")  # for want of room; the report has them
+_LIBRARIES = ("icr2", "sentence-transformers", "torch", "transformers")
+
+
+def register(app: typer.Typer) -> None:
+    """Mounts the command on `app`."""
+    app.command()(needles)
+
+
+def needles(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A dataset, as `icr2 build needles` makes it.")],
+    encoder: Annotated[
+        str, typer.Option(help="A sentence-transformers model: bundled:minilm, a folder, or a Hub id (id@revision).")
+    ] = ENCODER,
+    config: Annotated[
+        list[str] | None, typer.Option(help="Such as needles_1k; may be given again. Default: all.")
+    ] = None,
+    split: Annotated[str, typer.Option(help="The split to measure.")] = "test",
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first N questions of each category.")] = None,
+    query_prompt: Annotated[str | None, typer.Option(help="Put before questions; default: the model's own.")] = None,
+    passage_prompt: Annotated[str | None, typer.Option(help="Put before haystacks; default: the model's own.")] = None,
+    expand: Annotated[
+        str | None,
+        typer.Option(metavar="FILE|MODEL", help="Terms for each question: JSON lines, or the model that writes them."),
+    ] = None,
+    terms: Annotated[str, typer.Option(metavar="N,N", help="How many terms are added.")] = ",".join(map(str, TERMS)),
+    dtype: Annotated[DType, typer.Option(help="float32 tells small differences apart; auto: bfloat16 where fast.")] = (
+        "float32"
+    ),
+    batch_tokens: Annotated[
+        int | None, typer.Option(min=1, help="Padded tokens at a time; default: 8192, on a GPU 65536.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(metavar="RUN", help="The run's folder; default: under runs/.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be encoded; load no model.")] = False,
+) -> None:
+    """Measure whether an embedding model finds needles in long texts; started again, it goes on where it stopped."""
+    from eval_harness.protocols.needles.encoding import load_embedder
+    from eval_harness.protocols.needles.haystacks import needle_configs, read_haystacks
+
+    dataset = open_dataset(folder)
+    configs = needle_configs(folder, config or ())
+    sizes = tuple(numbers("--terms", terms)) if expand else ()
+    haystacks = read_haystacks(folder, configs, split, limit)
+    if dry_run:
+        _show_plan(haystacks, configs, len(sizes))
+        return
+    selection = {"configs": configs, "split": split, "limit": limit}
+    run = out or _default_folder(dataset, encoder)
+    embedder = load_embedder(encoder, dtype, {"query": query_prompt, "passage": passage_prompt}, batch_tokens)
+    _measure(dataset, haystacks, selection, embedder, (expand, sizes), run)
+    _report(run)
+
+
+def _measure(
+    dataset: Dataset,
+    haystacks: "Sequence[Haystack]",
+    selection: dict[str, Any],
+    embedder: "Embedder",
+    expansion: tuple[str | None, tuple[int, ...]],
+    run: Path,
+) -> None:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from eval_harness.protocols.needles.encoding import Vectors
+    from eval_harness.protocols.needles.similarities import measure, write_lines
+    from eval_harness.run.results import open_record
+
+    expand, sizes = expansion
+    record = {
+        "protocol": "needles",
+        "dataset": {key: value for key, value in dataset._asdict().items() if key != "folder"},
+        **selection,
+        "encoder": embedder.describe(),
+        "expand": _source(expand, sizes),
+        "versions": {name: version(name) for name in _LIBRARIES},
+    }
+    open_record(run, record)
+    questions = list(dict.fromkeys(haystack.question for haystack in haystacks))
+    with Progress(console=Console(stderr=True)) as progress:
+        found = _terms(expand, sizes, questions, run, progress)
+        lines = measure(haystacks, embedder, Vectors(run / "vectors", embedder), found, sizes, progress)
+    write_lines(lines, run)
+
+
+def _source(expand: str | None, sizes: tuple[int, ...]) -> dict[str, Any] | None:
+    """What terms depend on: the name of a file with its digest, or of a model."""
+    if expand is None:
+        return None
+    path = Path(expand)
+    digest = sha256(path.read_bytes()).hexdigest() if path.is_file() else None
+    return {"from": path.name if digest else expand, "sha256": digest, "terms": list(sizes)}
+
+
+def _terms(
+    expand: str | None, sizes: tuple[int, ...], questions: list[str], run: Path, progress: "Progress"
+) -> dict[str, list[str]]:
+    from eval_harness.protocols.needles.expansion import read_terms, terms_for, written_terms
+
+    if expand is None:
+        return {}
+    path = Path(expand)
+    if path.is_file():
+        return terms_for(questions, read_terms(path), path)
+    bar = progress.add_task("terms", total=len(questions))
+    return written_terms(questions, _writer(expand), max(sizes), run / "terms.jsonl", lambda: progress.advance(bar))
+
+
+def _writer(name: str) -> Any:
+    """The model that writes terms."""
+    from eval_harness.models import load_endpoint, load_model
+
+    if not name.startswith(ENDPOINT):
+        return load_model(name)
+    from eval_harness.models.chat_api import ChatOptions
+
+    return load_endpoint(name, "smollm2", ChatOptions())
+
+
+def _report(run: Path) -> None:
+    from rich.console import Console
+
+    from eval_harness.protocols.needles.reported import document
+    from eval_harness.report.document import write_document
+    from eval_harness.report.terminal import shown
+
+    found, study, instances = document(run)
+    written = write_document(found, study, instances, run / "report")
+    console = Console(width=max(120, get_terminal_size().columns))
+    console.print(shown(found.sections[0]._replace(title=found.title), _NOT_PRINTED))
+    for path in written:
+        typer.echo(f"wrote {path}")
+    typer.echo(f"results: {run}")
+
+
+def _show_plan(haystacks: "Sequence[Haystack]", configs: Sequence[str], n_sizes: int) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from eval_harness.protocols.needles.haystacks import length_of
+
+    shown = Table("config", "questions", "haystacks", "controls", "different texts", "tokens, about", title="to encode")
+    for config in configs:
+        mine = [haystack for haystack in haystacks if haystack.config == config]
+        texts = {haystack.text for haystack in mine}
+        controls = sum(haystack.planted is None for haystack in mine)
+        questions = {haystack.question for haystack in mine}
+        numbers = (len(questions), len(mine) - controls, controls, len(texts), len(texts) * length_of(config))
+        shown.add_row(config, *(f"{number:,}" for number in numbers))
+    Console().print(shown)
+    questions = {haystack.question for haystack in haystacks}
+    typer.echo(f"{len(questions) * (1 + n_sizes)} questions, with and without terms")
+
+
+def _default_folder(dataset: Dataset, encoder: str) -> Path:
+    name = f"needles_{dataset.name}-{dataset.version}_{encoder}"
+    return Path("runs") / re.sub(r"[^\w.+@-]+", "-", name)[:120]

@@ -1,0 +1,115 @@
+"""`icr2 report` and `icr2 view`."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from shutil import get_terminal_size
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from builders.errors import SetupError
+from eval_harness.report.document import FORMATS
+
+if TYPE_CHECKING:
+    from eval_harness.report.study import Study
+
+
+def register(app: typer.Typer) -> None:
+    """Mounts the commands on `app`."""
+    app.command()(report)
+    app.command()(view)
+
+
+def report(
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN...", help="Folders that `icr2 eval` left, or one that a protocol left.")
+    ],
+    dataset: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="The runs' dataset, for queries and contexts in the page.")
+    ] = None,
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the files go.")] = Path("report"),
+    format: Annotated[
+        list[str] | None, typer.Option(help=f"One of {', '.join(FORMATS)}; may be given again. Default: all.")
+    ] = None,
+    baseline: Annotated[str, typer.Option(help="The method that others are compared with.")] = "vanilla_rag",
+    apart: Annotated[bool, typer.Option("--apart", help="Runs of several datasets: a folder for each.")] = False,
+) -> None:
+    """Tables and figures with intervals over one run or several, and a page to look at single instances."""
+    from eval_harness.report.study import one_study, read_studies
+
+    formats = tuple(dict.fromkeys(format or FORMATS))
+    if unknown := sorted(set(formats) - set(FORMATS)):
+        raise SetupError(f"no format {', '.join(unknown)}; there are {', '.join(FORMATS)}")
+    if _of_protocol(runs, dataset, out, formats):
+        return
+    studies = read_studies(runs)
+    if not apart:
+        _write(one_study(studies), dataset, out, formats, baseline)
+        return
+    if dataset and len(studies) > 1:
+        raise SetupError("--dataset names one dataset, and the runs are of several; leave it out, or give their runs")
+    for study in studies:
+        _write(study, dataset, out / f"{study.name}-{study.version}-{study.manifest_sha256[:8]}", formats, baseline)
+
+
+def _of_protocol(runs: list[Path], dataset: Path | None, out: Path, formats: tuple[str, ...]) -> bool:
+    """Writes the report of a protocol's run, and says whether there was one; SetupError where it is not alone."""
+    from eval_harness.protocols.reports import document, protocol_of
+    from eval_harness.report.document import write_document
+
+    found = {run: name for run in runs if (name := protocol_of(run))}
+    if not found:
+        return False
+    if len(runs) > 1:
+        run, name = next(iter(found.items()))
+        raise SetupError(f"{run} is a run of the protocol {name}, which has a report of its own; report it alone")
+    _wrote(write_document(*document(runs[0], dataset), out, formats))
+    return True
+
+
+def view(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A built dataset.")],
+    config: Annotated[list[str] | None, typer.Option(help="A config; may be given again. Default: all.")] = None,
+    split: Annotated[str, typer.Option(help="The split to show.")] = "test",
+    limit: Annotated[int, typer.Option(min=1, help="The first N instances of each task in each config.")] = 10,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The page to write.")] = Path("view.html"),
+) -> None:
+    """Writes a page to look at a dataset's instances: queries, answers, contexts with gold and confounders marked."""
+    from builders.views import readable
+    from eval_harness.data.dataset import open_dataset
+    from eval_harness.report.instances import first_instances
+    from eval_harness.report.page import write_page
+    from eval_harness.report.parts import Document
+
+    dataset = open_dataset(folder)
+    with readable(folder):
+        instances = first_instances(folder, tuple(dict.fromkeys(config or ())), split, limit)
+    subtitle = f"First {limit} {split} instances of each task in each config; manifest sha256 {dataset.manifest_sha256}"
+    out.parent.mkdir(parents=True, exist_ok=True)
+    write_page(Document(f"{dataset.name} {dataset.version}", subtitle), None, instances, out)
+    _wrote([out])
+
+
+def _write(study: "Study", dataset: Path | None, out: Path, formats: tuple[str, ...], baseline: str) -> None:
+    from rich.console import Console
+
+    from builders.views import readable
+    from eval_harness.report.document import write_document
+    from eval_harness.report.instances import Instances, instances_of
+    from eval_harness.report.runs import study_document
+    from eval_harness.report.table import cells, table
+
+    instances: Instances = {}
+    if dataset:
+        with readable(dataset):
+            instances = instances_of(study, dataset)
+    written = write_document(study_document(study, baseline), study, instances, out, formats)
+    console = Console(width=max(120, get_terminal_size().columns))
+    for label, rows in study.rows.items():
+        console.print(table(cells(rows), f"{study.title}, {label}"))
+    _wrote(written)
+
+
+def _wrote(paths: Iterable[Path]) -> None:
+    for path in paths:
+        typer.echo(f"wrote {path}")

@@ -1,0 +1,45 @@
+"""`icr2 tasks`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from builders.errors import SetupError
+
+SHIPPED = Path(__file__).parents[1] / "lm_eval"
+
+
+def register(app: typer.Typer) -> None:
+    """Mounts the command on `app`."""
+    app.command("tasks")(tasks)
+
+
+def tasks(
+    dataset: Annotated[
+        str | None, typer.Argument(metavar="DIR|REPO", help="A dataset folder, or a dataset repository of the Hub.")
+    ] = None,
+    write: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where the task files appear.")] = None,
+    path: Annotated[str | None, typer.Option(help="How the files name a folder; default: its absolute path.")] = None,
+    revision: Annotated[
+        str | None, typer.Option(help="A tag or commit of the repository; default: the newest commit.")
+    ] = None,
+) -> None:
+    """Prints the folder of the demo's task files for lm-eval, or makes those of another dataset."""
+    if dataset is None and write is None:
+        typer.echo(SHIPPED)
+        return
+    if dataset is None or write is None:
+        raise SetupError("a dataset and a folder for its task files go together: icr2 tasks DIR --write FOLDER")
+    from builders.manifest import read_manifest
+    from eval_harness.lm_eval.hub import fetch
+    from eval_harness.lm_eval.write import source_of, write_tasks
+
+    if Path(dataset).is_dir():
+        if revision is not None:
+            raise SetupError(f"{dataset} is a folder and has no revisions; leave --revision out")
+        source = source_of(read_manifest(Path(dataset)), path or str(Path(dataset).resolve()))
+    else:
+        at = fetch(dataset, revision, ["manifest.json"])
+        source = source_of(read_manifest(at), dataset, revision or at.name)
+    typer.echo(f"{write_tasks(source, write)} files for {len(source.configs)} configs are in {write}")

@@ -1,0 +1,98 @@
+"""What the task files for lm-eval call: it makes their documents and scores the outputs, as `icr2 eval` does."""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from builders.errors import SetupError
+from builders.prompts import prompt_kind
+from eval_harness.data.dataset import Instance, load_instances, open_dataset
+from eval_harness.lm_eval.hub import fetch
+from eval_harness.lm_eval.room import check_room
+from eval_harness.methods.names import METHODS
+from eval_harness.parsing.answers import parse
+from eval_harness.run.plan import MAX_NEW_TOKENS
+from eval_harness.scoring import scorer_for
+
+VERSION = "1.0"  # raised with every change that moves a score; README.md beside this file says what changed
+SPLIT = "test"
+UNPARSED = "unparsed"  # the share of outputs in which no answer could be read
+
+Document = dict[str, Any]
+
+
+def documents(
+    subset: Mapping[str, str],
+    dataset: str,
+    version: str,
+    dataset_revision: str | None = None,
+    config_source: str = "",
+    **settings: Any,
+) -> dict[str, Any]:
+    """The documents of one task of a config under one method, as lm-eval's `custom_dataset` gives them, by split.
+
+    `subset` names config, task and method. `dataset` is a folder, looked for beside the task file and then from the
+    current folder, or with `dataset_revision` a repository of the Hub. `settings` are the model's arguments and what
+    `--metadata` holds. Left out are instances that no run counts: without an answer to score against, or without what
+    the method needs. SetupError where the task files are older than this code, or where a prompt would not fit.
+    """
+    if version != VERSION:
+        raise SetupError(
+            f"{config_source} is of version {version} and icr2 now makes {VERSION}; write the files anew: icr2 tasks"
+        )
+    config, task, method = subset["config"], subset["task"], subset["method"]
+    folder = _folder(dataset, config, dataset_revision, config_source)
+    found = [
+        document
+        for instance in _instances(folder, config)
+        if instance.task == task and (document := _document(instance, config, method))
+    ]
+    if not found:
+        raise SetupError(f"{config}/{SPLIT} of {folder} has no instance of {task} that {method} can be scored on")
+    check_room([document["prompt"] for document in found], MAX_NEW_TOKENS[prompt_kind(task)], settings)
+    from datasets import Dataset
+
+    return {SPLIT: Dataset.from_list(found)}
+
+
+def scores(document: Document, outputs: Sequence[str]) -> dict[str, float]:
+    """The scores of a document's output, 0 to 1, as lm-eval's `process_results` gives them."""
+    scorer = scorer_for(document["task"])
+    answer = parse(document["task"], outputs[0]).answer
+    found = dict.fromkeys(scorer.metrics, 0.0) if answer is None else scorer.score(answer, document["answers"])
+    return found | {UNPARSED: float(answer is None)}
+
+
+def _document(instance: Instance, config: str, method: str) -> Document | None:
+    prompt = METHODS[method].prompt(instance)
+    answers = scorer_for(instance.task).usable(instance.answers)
+    if prompt is None or not answers:
+        return None
+    return {
+        "id": instance.id,
+        "task": instance.task,
+        "config": config,
+        "method": method,
+        "prompt": prompt,
+        "answers": answers,
+    }
+
+
+def _folder(dataset: str, config: str, revision: str | None, source: str) -> Path:
+    if revision is not None:
+        return fetch(dataset, revision, ("manifest.json", f"{config}/{SPLIT}-*.parquet"))
+    beside = Path(source).parent / dataset
+    folder = beside if beside.is_dir() else Path(dataset)
+    if not folder.is_dir():
+        raise SetupError(
+            f"there is no dataset {dataset}, neither beside {source or 'the task file'} nor here; go to the folder "
+            """that holds it, or name it: --metadata '{"dataset": "DIR"}'"""
+        )
+    return folder.resolve()
+
+
+@lru_cache(maxsize=1)
+def _instances(folder: Path, config: str) -> list[Instance]:
+    """The instances of a config, kept for its other tasks, which lm-eval loads next."""
+    return load_instances(open_dataset(folder), config, SPLIT)

@@ -1,0 +1,155 @@
+"""Writes task files for lm-eval: for every config, condition and task of a dataset, and the groups over them."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+from builders.errors import SetupError
+from builders.prompts import prompt_kind
+from eval_harness.lm_eval.hooks import SPLIT, UNPARSED, VERSION
+from eval_harness.run.plan import MAX_NEW_TOKENS
+from eval_harness.scoring import COUNTS, scorer_for
+
+METHODS = {"": "vanilla_rag", "_closed_book": "closed_book", "_oracle": "oracle_rag"}  # by the end of a task's name
+_RATIO_CONFIG = re.compile(r"(?P<length>[^_]+)_p\d+")
+_TURN_ENDS = ["<|im_end|>", "<|eot_id|>", "<end_of_turn>"]  # where `icr2 eval` stops a chat model beside its own end
+
+File = dict[str, Any]
+
+
+class Source(NamedTuple):
+    """What task files are made for: where the dataset is, its configs with a test split, and its tasks."""
+
+    dataset: str  # a folder, or with `revision` a repository of the Hub
+    revision: str | None
+    configs: tuple[str, ...]
+    tasks: tuple[str, ...]
+
+
+def source_of(manifest: dict[str, Any], dataset: str, revision: str | None = None) -> Source:
+    """The source that a manifest describes; SetupError where no config has a test split."""
+    configs = tuple(config for config, splits in manifest["configs"].items() if SPLIT in splits)
+    tasks = tuple(manifest["recipe"].get("tasks", ()))
+    if not configs or not tasks:
+        raise SetupError(f"the manifest of {dataset} names no config with a split {SPLIT!r}, or no task")
+    return Source(dataset, revision, configs, tasks)
+
+
+def write_tasks(source: Source, folder: Path) -> int:
+    """Writes the files into `folder` and returns how many; SetupError where other task files lie in it."""
+    files = task_files(source)
+    if others := sorted({path.name for path in folder.glob("*.yaml")} - files.keys()):
+        raise SetupError(f"{folder} holds task files of something else, such as {others[0]}; choose another folder")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            (folder / name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise SetupError(f"cannot write to {folder}: {error.strerror}; choose another folder") from None
+    return len(files)
+
+
+def task_files(source: Source) -> dict[str, str]:
+    """The text of each file by its name; what files have in common stands in those whose names start with `_`."""
+    files: dict[str, File] = {"_base": _base(source)}
+    files |= {f"_{task}": _kind(task) for task in source.tasks}
+    for ending, method in METHODS.items():
+        for config in source.configs:
+            name = _name(config) + ending
+            files |= {f"{name}_{task}": _task(name, config, task, method) for task in source.tasks}
+            files[name] = _config_group(name, source.tasks)
+        files |= {group: _group(group, members) for group, members in _groups(source.configs, ending)}
+    return {f"{name}.yaml": _text(file) for name, file in files.items()}
+
+
+def _base(source: Source) -> File:
+    where = {"dataset": source.dataset}
+    if source.revision is not None:
+        where["dataset_revision"] = source.revision
+    return {
+        "custom_dataset": _Function("documents"),
+        "test_split": SPLIT,
+        "output_type": "generate_until",
+        "num_fewshot": 0,
+        "doc_to_text": "prompt",
+        "doc_to_target": "answers",
+        "process_results": _Function("scores"),
+        "metadata": {"version": VERSION, **where},
+    }
+
+
+def _kind(task: str) -> File:
+    limit = MAX_NEW_TOKENS[prompt_kind(task)]
+    better: dict[str, bool | None] = {metric: None if metric in COUNTS else True for metric in scorer_for(task).metrics}
+    return {
+        "include": "_base.yaml",
+        "generation_kwargs": {"until": _TURN_ENDS, "max_gen_toks": limit, "do_sample": False},
+        "metric_list": [
+            {"metric": metric, "aggregation": "mean", "higher_is_better": higher}
+            for metric, higher in (better | {UNPARSED: False}).items()
+        ],
+    }
+
+
+def _task(group: str, config: str, task: str, method: str) -> File:
+    return {
+        "include": f"_{task}.yaml",
+        "task": f"{group}_{task}",
+        "dataset_kwargs": {"subset": {"config": config, "task": task, "method": method}},
+    }
+
+
+def _config_group(name: str, tasks: Sequence[str]) -> File:
+    """The group of a config's tasks; it has a value where all tasks are scored alike, and says which average it is."""
+    group = _group(name, [f"{name}_{task}" for task in tasks])
+    headlines = {scorer_for(task).metrics[0] for task in tasks}
+    if len(headlines) > 1:
+        return group
+    macro = {"metric": headlines.pop(), "aggregation": "mean", "weight_by_size": False}
+    return group | {"group_alias": f"{name} (macro)", "aggregate_metric_list": [macro]}
+
+
+def _groups(configs: Iterable[str], ending: str) -> Iterator[tuple[str, list[str]]]:
+    """A group for each length, of all its ratios, and the group `icr2` of these."""
+    lengths: dict[str, list[str]] = {}
+    for config in configs:
+        if found := _RATIO_CONFIG.fullmatch(config):
+            lengths.setdefault(f"icr2_{found['length']}{ending}", []).append(_name(config) + ending)
+    yield from lengths.items()
+    if lengths:
+        yield f"icr2{ending}", list(lengths)
+
+
+def _group(name: str, members: Sequence[str]) -> File:
+    return {"group": name, "task": list(members), "metadata": {"version": VERSION}}
+
+
+def _name(config: str) -> str:
+    """`icr2_1k_p75` for a config of a length and a ratio; any other config is named for what it is."""
+    return f"icr2_{config}" if _RATIO_CONFIG.fullmatch(config) else config
+
+
+class _Function(str):
+    """A function of `hooks`, for lm-eval to import."""
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes functions as lm-eval reads them, and equal values again instead of a reference to the first."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        """No value is written as a reference."""
+        return True
+
+
+def _function(dumper: yaml.SafeDumper, function: _Function) -> yaml.Node:
+    return dumper.represent_scalar("!function", f"eval_harness.lm_eval.hooks.{function}")
+
+
+_Dumper.add_representer(_Function, _function)
+
+
+def _text(file: File) -> str:
+    return yaml.dump(file, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)

@@ -1,0 +1,142 @@
+"""How many heads and how many passages: answers and evidence over Q and M on validation (paper, figure 7)."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from builders.errors import SetupError
+from builders.prompts import prompt_kind
+from eval_harness.data.dataset import Instance, Passage
+from eval_harness.methods.base import Method, Question
+from eval_harness.methods.names import Setting as Asking
+from eval_harness.methods.names import setting_of
+from eval_harness.models.base import GenerationError, Model
+from eval_harness.models.session import Session
+from eval_harness.probing.heads import Cell, Head, Heads, Setting, hits, union
+from eval_harness.run.plan import MAX_NEW_TOKENS
+from eval_harness.scoring import scorer_for
+from eval_harness.scoring.evidence import evidence_scores
+
+if TYPE_CHECKING:
+    import torch
+
+
+class Probed(NamedTuple):
+    """An instance and its passages' scores, [layers, heads, passages]."""
+
+    instance: Instance
+    scores: "torch.Tensor"
+
+
+class _Outcome(NamedTuple):
+    task: str
+    score: float
+    recall: float
+    precision: float
+    n_passages: int
+
+
+def sweep(
+    model: Model,
+    probed: Sequence[Probed],
+    layers: list[int],
+    qs: Sequence[int],
+    ms: Sequence[int],
+    advance: Callable[[], object] = lambda: None,
+) -> tuple[list[Cell], dict[str, int]]:
+    """A cell for each task, Q and M, and how many instances were left out for each reason.
+
+    The heads that choose for one half of the instances are those that the other half found, so that no instance helps
+    to choose the heads that it is answered with. A model that was tuned is asked as it was tuned.
+    """
+    asking = setting_of(model)
+    settings = [Setting(q, m) for q, m in product(qs, ms)]
+    halves = _halves(probed)
+    best = [_best(halves[other], layers, settings) for other in (1, 0)]
+    outcomes: dict[Setting, list[_Outcome]] = {setting: [] for setting in settings}
+    left_out = {"unscorable": 0, "error": 0}
+    for half, heads in zip(halves, best, strict=True):
+        for one in half:
+            if not scorer_for(one.instance.task).usable(one.instance.answers):
+                left_out["unscorable"] += 1
+            elif found := _outcomes(model, asking, one, layers, heads):
+                for setting, outcome in found.items():
+                    outcomes[setting].append(outcome)
+            else:
+                left_out["error"] += 1
+            advance()
+    return [cell for setting, found in outcomes.items() for cell in _cells(setting, found)], left_out
+
+
+def _halves(probed: Sequence[Probed]) -> tuple[list[Probed], list[Probed]]:
+    """Every other instance of each task, and the rest; SetupError where one would be empty."""
+    halves: tuple[list[Probed], list[Probed]] = ([], [])
+    dealt: Counter[str] = Counter()
+    for one in probed:
+        halves[dealt[one.instance.task] % 2].append(one)
+        dealt[one.instance.task] += 1
+    if not all(halves):
+        raise SetupError("a sweep needs two instances of a task, one to find heads for the other; raise --limit")
+    return halves
+
+
+def _best(probed: Sequence[Probed], layers: list[int], settings: Sequence[Setting]) -> dict[Setting, list[Head]]:
+    """The heads of each setting by their hit rates over some instances."""
+    rates: dict[int, Any] = {}
+    for m in {setting.m for setting in settings}:
+        rates[m] = sum(hits(one.scores, one.instance.gold, m) for one in probed) / len(probed)
+    heads = Heads(layers, {m: rate.tolist() for m, rate in rates.items()}, len(probed), {})
+    return {setting: heads.best(*setting) for setting in settings}
+
+
+def _outcomes(
+    model: Model, asking: Asking, one: Probed, layers: list[int], best: dict[Setting, list[Head]]
+) -> dict[Setting, _Outcome] | None:
+    """What each setting gives for an instance, None where the model fails; equal choices are answered once."""
+    instance = one.instance
+    kept = {setting: tuple(union(one.scores, layers, heads, setting.m)) for setting, heads in best.items()}
+    choices = list(dict.fromkeys(kept.values()))
+    shown = [[instance.passages[at] for at in choice] for choice in choices]
+    limit = _limit(model, asking, instance, shown)
+    answers = asking.method.answer(Session(model), [Question(instance, passages, limit) for passages in shown])
+    scores = {}
+    for choice, answer in zip(choices, answers, strict=True):
+        if isinstance(answer, GenerationError):
+            return None
+        scores[choice] = _score(asking.method, instance, answer.generation.text)
+    found = {}
+    for setting, choice in kept.items():
+        evidence = evidence_scores([instance.passages[at].pid for at in choice], instance.gold_pids)
+        recall, precision = evidence["evidence_recall"], evidence["evidence_precision"]
+        found[setting] = _Outcome(instance.task, scores[choice], recall, precision, len(choice))
+    return found
+
+
+def _limit(model: Model, asking: Asking, instance: Instance, shown: Sequence[Sequence[Passage]]) -> int:
+    """Tokens of each output: those of an answer, and of a retrieval as many as fit after the longest prompt."""
+    answer = MAX_NEW_TOKENS[prompt_kind(instance.task)]
+    if not asking.retrieves:
+        return answer
+    longest = max(model.count(asking.method.prompt(instance, passages).text) for passages in shown)
+    return answer + max(min(asking.retrieves, model.max_positions - longest - answer), 0)
+
+
+def _score(method: Method, instance: Instance, output: str) -> float:
+    """The headline score of an output, 0 where no answer can be read."""
+    scorer = scorer_for(instance.task)
+    answer = method.read(instance.task, output).answer
+    return 0.0 if answer is None else scorer.score(answer, scorer.usable(instance.answers))[scorer.metrics[0]]
+
+
+def _cells(setting: Setting, outcomes: Sequence[_Outcome]) -> list[Cell]:
+    found = []
+    for task in sorted({outcome.task for outcome in outcomes}):
+        mine = [outcome for outcome in outcomes if outcome.task == task]
+        score, recall, precision, n_passages = (
+            sum(values) / len(mine) for values in zip(*(outcome[1:] for outcome in mine), strict=True)
+        )
+        all_gold = sum(outcome.recall == 1 for outcome in mine) / len(mine)
+        metric = scorer_for(task).metrics[0]
+        found.append(Cell(task, *setting, len(mine), metric, score, recall, precision, n_passages, all_gold))
+    return found

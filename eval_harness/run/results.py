@@ -1,0 +1,144 @@
+"""A run's folder: `run.json`, what its results depend on, and `results.jsonl`, one row per answer as it is finished."""
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from builders.errors import SetupError
+from builders.files import write_json
+
+Status = Literal["ok", "unparsed", "overlength", "unscorable", "n/a", "error"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One instance under one config and method.
+
+    Status: `unparsed`, no answer could be read; `overlength`, prompt and output do not fit the model; `unscorable`,
+    no answer to score against; `n/a`, the instance cannot meet the condition; `error`, the model failed.
+    `scores` is empty for all but `ok` and those that count as wrong (`unparsed`, `error`). `evidence`: pids that were
+    cited, or chosen by a retriever or a method; None where nothing was. `n_cached_tokens` of the prompt were read for
+    an earlier row. `latency_s` is the batch's time divided by its size, in seconds; an answer taken over from an equal
+    prompt keeps its first time. `steps_s` is the time of each step of a method that takes several, `steps_log` what
+    they did, where the method says so.
+    """
+
+    id: str
+    task: str
+    config: str
+    split: str
+    condition: str
+    method: str
+    model: str
+    status: Status
+    scores: dict[str, float]
+    prompt_sha256: str | None = None
+    n_prompt_tokens: int | None = None
+    n_new_tokens: int | None = None
+    output: str | None = None
+    answer: str | None = None
+    n_answers: int | None = None
+    truncated: bool | None = None
+    evidence: list[str] | None = None
+    n_cached_tokens: int | None = None
+    latency_s: float | None = None
+    steps_s: dict[str, float] | None = None
+    error: str | None = None
+    steps_log: list[dict[str, Any]] | None = None
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What makes a row one of its kind in a run."""
+        return (self.id, self.config, self.method)
+
+
+class Results:
+    """The rows of a run folder: those of an earlier, interrupted run, and those added now."""
+
+    def __init__(self, folder: Path, record: dict[str, Any]) -> None:
+        """Opens or makes `folder`; SetupError where it holds a run with another record, naming the keys that differ."""
+        self.folder = folder
+        self._path = folder / "results.jsonl"
+        open_record(folder, record)
+        kept = read_rows(folder) if self._path.exists() else []
+        self.rows = [*{row.key: row for row in kept if row.status != "error"}.values()]  # an error is tried again
+        _write_whole(self._path, "".join(map(_line, self.rows)))
+        self.done = {row.key for row in self.rows}
+
+    def append(self, rows: Sequence[Row]) -> None:
+        """Adds finished rows, on disk when this returns."""
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write("".join(map(_line, rows)))
+            file.flush()
+            os.fsync(file.fileno())
+        self.rows.extend(rows)
+        self.done.update(row.key for row in rows)
+
+    def arrange(self, keys: Sequence[tuple[str, str, str]]) -> None:
+        """Puts the rows of a finished run, on disk too, in the order of `keys`, whatever order they were made in."""
+        place = {key: at for at, key in enumerate(keys)}
+        arranged = sorted(self.rows, key=lambda row: place[row.key])
+        if arranged != self.rows:
+            self.rows = arranged
+            _write_whole(self._path, "".join(map(_line, arranged)))
+
+    def tokens(self) -> dict[str, int]:
+        """Sums over the answered rows: tokens of prompts, those of them read for an earlier row, and of outputs."""
+        answered = [row for row in self.rows if row.output is not None]
+        names = ("n_prompt_tokens", "n_cached_tokens", "n_new_tokens")
+        return {name: sum(getattr(row, name) or 0 for row in answered) for name in names}
+
+
+def read_rows(folder: Path) -> list[Row]:
+    """The finished rows of a run folder; a last line that was cut off half-written is left out."""
+    path = folder / "results.jsonl"
+    *lines, _ = path.read_bytes().split(b"\n")
+    try:
+        return [Row(**json.loads(line)) for line in lines]
+    except (ValueError, TypeError) as error:
+        raise SetupError(f"{path} holds a line that is no result ({error}); choose another --out") from None
+
+
+def open_record(folder: Path, record: dict[str, Any]) -> None:
+    """Opens or makes a run folder for what `record` says; SetupError where it holds a run with another record."""
+    path = folder / "run.json"
+    if not path.exists():
+        if (folder / "results.jsonl").exists():
+            raise SetupError(f"{folder} holds results but no run.json that says what they are; choose another --out")
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            write_json(path, record)
+        except OSError as error:
+            raise SetupError(f"cannot write to {folder}: {error.strerror}; choose another --out") from None
+        return
+    try:
+        earlier = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise SetupError(f"{path} cannot be read ({error}); choose another --out") from None
+    if names := sorted(differing(earlier, record)):
+        raise SetupError(f"{folder} holds another run, which differs in {', '.join(names)}; choose another --out")
+
+
+def differing(one: Any, other: Any, name: str = "") -> Iterable[str]:
+    """Dotted names of the values in which two records differ."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        for key in one.keys() | other.keys():
+            yield from differing(one.get(key), other.get(key), f"{name}.{key}" if name else key)
+    elif one != other:
+        yield name
+
+
+def _line(row: Row) -> str:
+    return json.dumps(asdict(row), ensure_ascii=False) + "\n"
+
+
+def _write_whole(path: Path, text: str) -> None:
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    with partial.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)

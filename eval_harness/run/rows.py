@@ -1,0 +1,108 @@
+"""The row that a request and its answer give."""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from eval_harness.methods.base import Answer, Method
+from eval_harness.models.base import Generation, GenerationError, Model
+from eval_harness.parsing.answers import Parsed
+from eval_harness.parsing.retrievals import cited
+from eval_harness.run.plan import Plan, Request
+from eval_harness.run.results import Row, Status
+from eval_harness.scoring import scorer_for
+from eval_harness.scoring.evidence import RETRIEVAL_RECALL, evidence_scores
+
+
+class Timed(NamedTuple):
+    """An answer, and the batch's time divided by its size, in seconds."""
+
+    answer: Answer
+    latency_s: float
+
+
+def row_of(plan: Plan, model: Model, request: Request, timed: Timed | GenerationError | None) -> Row:
+    """The row of a request; without an answer, the request had no prompt or did not fit."""
+    row = _unasked(plan, model, request)
+    if timed is None:
+        return row
+    golds = scorer_for(row.task).usable(request.instance.answers)
+    if isinstance(timed, GenerationError):
+        return replace(row, status="error", scores=_scores(request, None, golds, None), error=str(timed))
+    generation, kept, steps_s, steps_log = timed.answer
+    parsed = request.setting.method.read(row.task, generation.text)
+    evidence = _evidence(request, parsed, kept)
+    status: Status = "unscorable" if not golds else "unparsed" if parsed.answer is None else "ok"
+    return replace(
+        row,
+        status=status,
+        scores=_scores(request, parsed.answer, golds, evidence),
+        n_prompt_tokens=generation.n_prompt_tokens,
+        n_cached_tokens=generation.n_cached_tokens,
+        n_new_tokens=generation.n_new_tokens,
+        output=generation.text,
+        answer=parsed.answer,
+        n_answers=parsed.n_answers,
+        truncated=generation.truncated or parsed.truncated,
+        evidence=evidence,
+        latency_s=timed.latency_s,
+        steps_s=steps_s,
+        steps_log=steps_log,
+    )
+
+
+def answer_in(row: Row, method: Method) -> Timed | None:
+    """The answer that a finished row of a method holds, or None where no model was asked."""
+    if row.output is None or row.n_prompt_tokens is None or row.n_new_tokens is None or row.latency_s is None:
+        return None
+    counts = (row.n_prompt_tokens, row.n_new_tokens, bool(row.truncated), row.n_cached_tokens or 0)
+    kept = row.evidence if method.keeps else None
+    return Timed(Answer(Generation(row.output, *counts), kept, row.steps_s, row.steps_log), row.latency_s)
+
+
+def _evidence(request: Request, parsed: Parsed, kept: list[str] | None) -> list[str] | None:
+    """What the output cites, else what the method kept or the condition chose, None where there was no choice."""
+    passages = request.passages or []
+    if request.setting.cites:
+        return cited(passages, parsed.evidence or ())
+    if request.setting.condition.selects and kept is None:
+        return [passage.pid for passage in passages]
+    return kept
+
+
+def _scores(request: Request, answer: str | None, golds: list[str], evidence: list[str] | None) -> dict[str, float]:
+    """All scores of a row, 0 where it gives no answer; none where there is nothing to score against."""
+    if not golds:
+        return {}
+    scorer = scorer_for(request.instance.task)
+    scores = dict.fromkeys(scorer.metrics, 0.0) if answer is None else scorer.score(answer, golds)
+    if evidence is None and not request.setting.names_evidence:
+        return scores
+    gold = request.instance.gold_pids
+    scores |= evidence_scores(evidence or [], gold)
+    if request.setting.condition.selects and gold:
+        shown = [passage.pid for passage in request.passages or []]
+        scores |= {RETRIEVAL_RECALL: evidence_scores(shown, gold)["evidence_recall"]}
+    return scores
+
+
+def _unasked(plan: Plan, model: Model, request: Request) -> Row:
+    """The row of a request that no model was asked for."""
+    row = Row(
+        id=request.instance.id,
+        task=request.instance.task,
+        config=request.config,
+        split=plan.split,
+        condition=request.setting.condition.name,
+        method=request.method,
+        model=model.name,
+        status="n/a",
+        scores={},
+    )
+    if request.passages is None:
+        return row
+    return replace(
+        row,
+        status="overlength",
+        prompt_sha256=request.prompt_sha256,
+        n_prompt_tokens=request.n_prompt_tokens,
+    )

@@ -1,0 +1,118 @@
+"""Runs methods on configs, batch by batch, and records each answer as it is finished."""
+
+import time
+from collections.abc import Iterator, Sequence
+from itertools import chain, groupby
+
+from rich.progress import Progress, TaskID
+
+from builders.errors import SetupError
+from eval_harness.models.base import AnswersEach, GenerationError, Model
+from eval_harness.models.session import Session
+from eval_harness.run.batches import groups
+from eval_harness.run.plan import MAX_NEW_TOKENS, Plan, Request, default_folder, record, requests
+from eval_harness.run.results import Results
+from eval_harness.run.rows import Timed, answer_in, row_of
+
+__all__ = ["MAX_NEW_TOKENS", "Plan", "Request", "default_folder", "record", "requests", "run"]
+
+_Known = dict[tuple[str, str | None], Timed | GenerationError]  # by Request.answer_key
+
+
+def run(plan: Plan, model: Model, results: Results, progress: Progress) -> None:
+    """Answers and scores what `results` does not hold yet, longest prompts first, so that lack of memory shows early.
+
+    Equal prompts (closed-book in two configs) are answered once, and prompts over the same passages one after another.
+    A run that was stopped goes on with the same batches, so that its answers are those of one that was not; when all
+    is done, the rows stand in the order of the plan. SetupError where an output alone fills the model.
+    """
+    shows_evidence = any(one.cites or one.retrieves for one in plan.settings)
+    longest = max(plan.max_new_tokens.values()) + plan.evidence_tokens * shows_evidence
+    if longest >= model.max_positions:
+        raise SetupError(
+            f"{longest} new tokens leave no room for a prompt in the {model.max_positions} positions of {model.name}; "
+            "lower --max-new-tokens"
+        )
+    run_of = _Run(plan, model, results, progress)
+    keys = []
+    for _, lists in groupby(requests(plan, model.count, model.max_positions), key=lambda found: found[0].config):
+        asked = [*chain.from_iterable(lists)]
+        keys += [request.key for request in asked]
+        run_of.config(asked)
+    results.arrange(keys)
+
+
+class _Run:
+    """A run with the answers that it knows so far."""
+
+    def __init__(self, plan: Plan, model: Model, results: Results, progress: Progress) -> None:
+        self._plan = plan
+        self._model = model
+        self._results = results
+        self._progress = progress
+        methods = {setting.name: setting.method for setting in plan.settings}
+        self._known: _Known = {
+            (methods[row.method].name, row.prompt_sha256): timed
+            for row in results.rows
+            if (timed := answer_in(row, methods[row.method]))
+        }
+        self._earlier: set[tuple[str, str | None]] = set()  # keys of the configs before
+
+    def config(self, asked: Sequence[Request]) -> None:
+        """Answers the requests of one config."""
+        bars = self._bars(asked)
+        fitting = [one for one in asked if one.passages is not None and one.cost <= self._model.max_positions]
+        equal: dict[tuple[str, str | None], list[Request]] = {}
+        for request in fitting:
+            if request.answer_key not in self._earlier:
+                equal.setdefault(request.answer_key, []).append(request)
+        self._earlier |= equal.keys()
+        waiting = {request.key for found in equal.values() for request in found}
+        fits = {request.key for request in fitting}
+        self._record([one for one in asked if one.key not in waiting], fits, bars)
+        for batch in self._answered_batches([found[0] for found in equal.values()]):
+            self._record([one for request in batch for one in equal[request.answer_key]], fits, bars)
+
+    def _answered_batches(self, firsts: Sequence[Request]) -> Iterator[list[Request]]:
+        """The batches of the plan, each once all its answers are known."""
+        for group in groups(firsts, self._plan):
+            session = Session(self._model, [one.prompt or "" for one in group.requests] if group.shares else ())
+            for batch in group.batches:
+                missing = [request for request in batch if request.answer_key not in self._known]
+                if missing:
+                    self._ask(session, batch, missing, pays=group.requests[0] if group.shares else None)
+                yield batch
+
+    def _ask(self, session: Session, batch: list[Request], missing: list[Request], pays: Request | None) -> None:
+        """Adds the answers that are missing; the whole batch is asked where answers may depend on what is in it."""
+        asked = missing if isinstance(self._model, AnswersEach) else batch
+        began = time.perf_counter()
+        answers = asked[0].setting.method.answer(session, [request.question for request in asked])
+        seconds = round((time.perf_counter() - began) / len(asked), 4)
+        for request, answer in zip(asked, answers, strict=True):
+            if request.answer_key in self._known:
+                continue
+            if isinstance(answer, GenerationError):
+                self._known[request.answer_key] = answer
+                continue
+            if request is pays:  # what it shares was read for it
+                answer = answer._replace(generation=answer.generation._replace(n_cached_tokens=0))
+            self._known[request.answer_key] = Timed(answer, seconds)
+
+    def _record(self, answered: Sequence[Request], fits: set[tuple[str, str, str]], bars: dict[str, TaskID]) -> None:
+        """Adds the rows that are not there yet."""
+        new = [request for request in answered if request.key not in self._results.done]
+        answers = [self._known[request.answer_key] if request.key in fits else None for request in new]
+        if new:
+            pairs = zip(new, answers, strict=True)
+            self._results.append([row_of(self._plan, self._model, request, answer) for request, answer in pairs])
+        for request in answered:
+            self._progress.advance(bars[request.method], request.cost)
+
+    def _bars(self, asked: Sequence[Request]) -> dict[str, TaskID]:
+        """A bar for each method, its length in tokens."""
+        costs: dict[str, int] = {}
+        for request in asked:
+            costs[request.method] = costs.get(request.method, 0) + request.cost
+        name = asked[0].config
+        return {method: self._progress.add_task(f"{name} {method}", total=cost) for method, cost in costs.items()}

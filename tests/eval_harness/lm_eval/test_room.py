@@ -1,0 +1,49 @@
+import pytest
+
+from builders.errors import SetupError
+from eval_harness.lm_eval.room import check_room
+from eval_harness.models.hf import HfModel
+from tests.eval_harness.conftest import save_model
+
+POSITIONS = 200
+NEW = 16
+
+
+@pytest.fixture(scope="module", params=[True, False], ids=["chat", "base"])
+def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[HfModel, str]:
+    folder = save_model(tmp_path_factory.mktemp("room") / "model", chat=request.param, positions=POSITIONS)
+    return HfModel(folder, "tiny", "r", "float32"), str(folder)
+
+
+def fitting(model: HfModel, room: int) -> str:
+    """A prompt that fills `room` tokens with its template; the tokenizer makes one token of a byte."""
+    return "x" * (room - model.count(""))
+
+
+def test_a_prompt_may_fill_the_model_to_the_last_token(model: tuple[HfModel, str]) -> None:
+    """cases 123 and 154: with its template and its answer, as a run counts it"""
+    ours, folder = model
+    prompt = fitting(ours, POSITIONS - NEW)
+    assert ours.count(prompt) + NEW == ours.max_positions
+    check_room(["x", prompt], NEW, {"pretrained": folder})
+    with pytest.raises(SetupError, match=r"a prompt needs 201 tokens with 16 for the answer, and .* takes 200"):
+        check_room(["x", prompt + "x"], NEW, {"pretrained": folder})
+
+
+def test_the_users_limit_goes_before_the_models(model: tuple[HfModel, str]) -> None:
+    """case 154"""
+    ours, folder = model
+    prompt = fitting(ours, 100 - NEW)
+    check_room([prompt], NEW, {"pretrained": folder, "max_length": 100})
+    with pytest.raises(SetupError, match="takes 99"):
+        check_room([prompt], NEW, {"pretrained": folder, "max_length": 99})
+
+
+def test_a_model_that_cannot_be_read_is_not_checked_and_the_log_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    check_room(["x" * 9999], NEW, {"pretrained": "/no/such/model"})
+    assert "whether prompts fit /no/such/model is not checked" in caplog.text
+
+
+def test_a_model_behind_an_endpoint_is_not_checked() -> None:
+    check_room(["x" * 9999], NEW, {"model": "gpt", "base_url": "http://localhost/v1"})
+    check_room(["x" * 9999], NEW, {})

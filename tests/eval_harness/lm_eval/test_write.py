@@ -1,0 +1,111 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from builders import prompts
+from builders.errors import SetupError
+from builders.load_recipe import load_recipe
+from builders.manifest import read_manifest
+from eval_harness import scoring as scorers
+from eval_harness.commands.tasks import SHIPPED
+from eval_harness.lm_eval.hooks import VERSION
+from eval_harness.lm_eval.write import Source, source_of, task_files, write_tasks
+from eval_harness.run.plan import MAX_NEW_TOKENS
+from eval_harness.scoring import scorer_for
+
+DEMO = SHIPPED / "demo"
+
+
+class _Loader(yaml.SafeLoader):
+    """Reads the name of a function."""
+
+
+_Loader.add_constructor("!function", lambda loader, node: loader.construct_scalar(node))
+
+
+def read(text: str) -> dict[str, Any]:
+    return yaml.load(text, Loader=_Loader)
+
+
+@pytest.fixture
+def files(tiny: Path) -> dict[str, dict[str, Any]]:
+    return {name: read(text) for name, text in task_files(source_of(read_manifest(tiny), "/data/tiny")).items()}
+
+
+def test_the_shipped_files_are_what_the_command_writes_for_the_demo() -> None:
+    """Where this fails, write them anew as eval_harness/lm_eval/README.md says, and say there what changed."""
+    recipe, _ = load_recipe("demo", [])
+    fresh = task_files(Source("icr2", None, tuple(recipe.configs), tuple(recipe.tasks)))
+    assert {path.name for path in DEMO.glob("*.yaml")} == fresh.keys()
+    assert [name for name, text in fresh.items() if (DEMO / name).read_text() != text] == []
+
+
+def test_a_version_stands_for_one_set_of_prompts_scorers_and_limits() -> None:
+    """Where this fails, raise VERSION and say in eval_harness/lm_eval/README.md what changed."""
+    assert (VERSION, prompts.VERSION, scorers.VERSION) == ("1.0", "1", "3")
+    assert MAX_NEW_TOKENS == {"qa": 64, "fact": 32, "dialogue": 128}
+    assert f"\n| {VERSION} | " in (SHIPPED / "README.md").read_text()
+
+
+def test_a_task_for_each_config_condition_and_task(files: dict[str, dict[str, Any]]) -> None:
+    tasks = {file["task"]: file for name, file in files.items() if "group" not in file and not name.startswith("_")}
+    assert len(tasks) == 4 * 3 * 4
+    assert {f"{name}.yaml" for name in tasks} <= files.keys()
+    subsets = {name: tasks[name]["dataset_kwargs"]["subset"] for name in tasks}
+    assert subsets["icr2_1k_p75_nq"] == {"config": "1k_p75", "task": "nq", "method": "vanilla_rag"}
+    assert subsets["icr2_1k_p75_closed_book_wow"] == {"config": "1k_p75", "task": "wow", "method": "closed_book"}
+    assert subsets["loft_4k_oracle_fever"] == {"config": "loft_4k", "task": "fever", "method": "oracle_rag"}
+    assert not [name for name in tasks if "train_only" in name]
+
+
+def test_groups(files: dict[str, dict[str, Any]]) -> None:
+    groups = {file["group"]: file["task"] for file in files.values() if "group" in file}
+    assert groups["icr2_1k_p75"] == [f"icr2_1k_p75_{task}" for task in ("nq", "fever", "hotpotqa", "wow")]
+    assert groups["icr2_1k"] == ["icr2_1k_p0", "icr2_1k_p75"]
+    assert groups["icr2_1k_oracle"] == ["icr2_1k_p0_oracle", "icr2_1k_p75_oracle"]
+    assert groups["icr2"] == ["icr2_1k", "icr2_4k"]
+    assert groups["icr2_closed_book"] == ["icr2_1k_closed_book", "icr2_4k_closed_book"]
+    assert groups["loft_4k"] == [f"loft_4k_{task}" for task in ("nq", "fever", "hotpotqa", "wow")]
+
+
+def test_a_group_has_a_value_only_where_all_tasks_are_scored_alike() -> None:
+    """case 155: and it says which average it is"""
+    mixed = read(task_files(Source("d", None, ("1k_p0",), ("nq", "fever")))["icr2_1k_p0.yaml"])
+    assert "aggregate_metric_list" not in mixed
+    alike = read(task_files(Source("d", None, ("1k_p0",), ("nq", "hotpotqa")))["icr2_1k_p0.yaml"])
+    assert alike["group_alias"] == "icr2_1k_p0 (macro)"
+    assert [(one["metric"], one["weight_by_size"]) for one in alike["aggregate_metric_list"]] == [("subspan_em", False)]
+
+
+@pytest.mark.parametrize(("task", "kind"), [("nq", "qa"), ("fever", "fact"), ("wow", "dialogue")])
+def test_a_kind_of_task_has_our_limit_and_metrics_and_no_stop_at_a_blank_line(
+    files: dict[str, dict[str, Any]], task: str, kind: str
+) -> None:
+    """case 153"""
+    settings = files[f"_{task}.yaml"]["generation_kwargs"]
+    assert settings["max_gen_toks"] == MAX_NEW_TOKENS[kind]
+    assert settings["do_sample"] is False
+    assert settings["until"] and not [stop for stop in settings["until"] if not stop.strip()]
+    metrics = [entry["metric"] for entry in files[f"_{task}.yaml"]["metric_list"]]
+    assert metrics == [*scorer_for(task).metrics, "unparsed"]
+
+
+def test_a_repository_is_named_with_its_revision() -> None:
+    base = read(task_files(Source("me/icr2", "v1.0.0", ("1k_p0",), ("nq",)))["_base.yaml"])
+    assert (base["metadata"]["dataset"], base["metadata"]["dataset_revision"]) == ("me/icr2", "v1.0.0")
+
+
+def test_files_can_be_written_again_but_not_among_others(tiny: Path, tmp_path: Path) -> None:
+    source = source_of(read_manifest(tiny), "x")
+    out = tmp_path / "deep" / "out"
+    assert write_tasks(source, out) == write_tasks(source, out) == len(list(out.iterdir()))
+    (out / "other.yaml").write_text("task: other\n")
+    with pytest.raises(SetupError, match=r"something else, such as other\.yaml"):
+        write_tasks(source, out)
+
+
+def test_a_dataset_without_a_test_split_is_refused() -> None:
+    with pytest.raises(SetupError, match="no config with a split 'test'"):
+        source_of({"configs": {"1k_p0": {"train": []}}, "recipe": {"tasks": {"nq": {}}}}, "x")

@@ -1,0 +1,59 @@
+import pytest
+
+from eval_harness.parsing.answers import Parsed, parse
+
+
+@pytest.mark.parametrize(
+    ("output", "want"),
+    [
+        ("Answer:\nParis", Parsed("Paris")),  # case 33
+        ("Answer: Paris\nAnswer: Rome", Parsed("Paris", 2)),  # case 33
+        ("Answer:\nAnswer: Rome", Parsed("Rome")),
+        ("**Answer:** Paris", Parsed("Paris")),
+        ("  Paris is it.\n", Parsed("Paris is it.")),
+        ("The question and answer: both", Parsed("The question and answer: both")),
+        ("Answer: -5 °C", Parsed("-5 °C")),
+        ("", Parsed(None, 0)),
+        (" \n", Parsed(None, 0)),
+        ("Answer:", Parsed(None, 0)),
+    ],
+)
+def test_answers(output: str, want: Parsed) -> None:
+    """case 33"""
+    assert parse("nq", output) == want
+
+
+@pytest.mark.parametrize(
+    ("output", "want"),
+    [
+        ("<think>Paris or Rome?</think> Rome", Parsed("Rome")),
+        ("Paris or Rome?</think>\nAnswer: Rome", Parsed("Rome")),
+        ("<think>a</think> Rome <think>b</think>", Parsed("Rome")),
+        ("<think>Paris", Parsed(None, 0, truncated=True)),
+        ("<think>a</think><think>Paris", Parsed(None, 0, truncated=True)),
+        ("<think>Paris</think>", Parsed(None, 0)),
+    ],
+)
+def test_reasoning_is_no_answer(output: str, want: Parsed) -> None:
+    """case 34"""
+    assert parse("hotpotqa", output) == want
+
+
+@pytest.mark.parametrize(
+    ("output", "want"),
+    [
+        ("TRUE", "SUPPORTS"),
+        ("The claim is false.", "REFUTES"),
+        ("Judgement: True, not FALSE", "SUPPORTS"),
+        ("refutes", "REFUTES"),
+        ("The claim is not true.", "REFUTES"),
+        ("It isn’t FALSE", "SUPPORTS"),
+        ("It is not so; true", "SUPPORTS"),
+        ("untrue", None),
+        ("I cannot say", None),
+        ("<think>TRUE</think>FALSE", "REFUTES"),
+    ],
+)
+def test_labels(output: str, want: str | None) -> None:
+    """case 27"""
+    assert parse("fever", output).answer == want

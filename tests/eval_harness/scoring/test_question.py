@@ -1,0 +1,117 @@
+"""The scores of a question: containment, exact match, token F1, recall EM and coverage."""
+
+import pytest
+
+from eval_harness.scoring import QA
+from eval_harness.scoring.published import icr2_form, loft_form
+
+
+def scores(golds: list[str], prediction: str, *names: str) -> list[float]:
+    """The named scores of a prediction."""
+    found = QA.score(prediction, golds)
+    return [found[name] for name in names]
+
+
+@pytest.mark.parametrize(
+    ("golds", "prediction", "official", "strict"),
+    [
+        (["A"], "B", (1, 1, 0), (0, 0)),  # case 1: the published forms delete the answer, and nothing stands everywhere
+        (["A"], "A", (1, 1, 1), (1, 1)),  # case 1
+        (["A"], "(A)", (1, 1, 1), (1, 1)),  # case 1
+        (["The The"], "the the", (1, 1, 1), (1, 1)),  # case 3
+        (["thé"], "café", (1, 0, 0), (0, 0)),  # case 4: only LOFT decomposes
+        (["Á"], "É", (1, 0, 0), (0, 0)),  # case 4
+        (["Montreal", "Montréal"], "montreal", (1, 1, 1), (1, 1)),  # case 6
+        (["Montreal", "Montréal"], "Montréal", (1, 1, 1), (1, 1)),  # case 6
+        (["Ann", "Bob", "Ann"], "Bob", (1, 1, 1), (1, 1)),  # case 9: any of them
+        (["new york"], "york", (0, 0, 0), (0, 0)),  # case 10: never the prediction in the answer
+        (["Dakota"], "Dkot", (0, 0, 0), (0, 0)),  # case 12
+        (["The Beatles"], "Beatles", (1, 1, 1), (1, 1)),  # case 12
+        (["no"], "I know the northern road", (1, 1, 0), (0, 0)),  # case 18
+        (["12"], "in 312 BC", (1, 1, 0), (0, 0)),  # case 18
+        (["1990–1995"], "1990-1995", (0, 0, 0), (1, 1)),  # case 21
+        (["O’Neil"], "O'Neil", (0, 0, 0), (1, 1)),  # case 21
+        (["１９９０"], "1990", (0, 0, 0), (1, 1)),  # case 21
+        (["“Hamlet”"], "Hamlet", (0, 0, 0), (1, 1)),  # case 21
+        (["SUPPORTS"], "supports", (1, 1, 1), (1, 1)),  # case 27: EM
+        (["Ferdowsi"], "It was the poet Ferdowsi.", (1, 1, 0), (1, 0)),
+        (["Ferdowsi"], "Homer", (0, 0, 0), (0, 0)),
+    ],
+)
+def test_containment_and_exact_match(
+    golds: list[str], prediction: str, official: tuple[int, ...], strict: tuple[int, ...]
+) -> None:
+    """cases 1, 3, 4, 6, 9, 10, 12, 18, 21, 27: the published values beside ours"""
+    assert scores(golds, prediction, "subspan_em", "recall_em", "em") == list(official)
+    assert scores(golds, prediction, "subspan_em_strict", "em_strict") == list(strict)
+
+
+@pytest.mark.parametrize(
+    ("golds", "prediction", "official", "strict"),
+    [
+        (["The The"], "the the", 0, 1),  # case 3: nothing is left in the published form
+        (["no"], "no one", 2 / 3, 0),  # case 17
+        (["yes"], "yes sir", 2 / 3, 0),  # case 17
+        (["no one"], "no", 2 / 3, 0),  # case 17, the other way round
+        (["no"], "No.", 1, 1),
+        (["no entry"], "no no", 1 / 2, 1 / 2),
+        (["no entry"], "no exit", 1 / 2, 1 / 2),  # no rule where neither is a bare yes or no
+        (["Dakota"], "Dkot", 0, 0),  # case 12
+        (["red blue green yellow", "zzz"], "red only here", 2 / 7, 2 / 7),  # case 15: a part mark stays one
+        (["red red blue"], "red red red", 2 / 3, 2 / 3),  # repeats count as often as both have them
+        (["Paris"], "", 0, 0),
+    ],
+)
+def test_token_f1(golds: list[str], prediction: str, official: float, strict: float) -> None:
+    """cases 3, 12, 15, 17"""
+    assert scores(golds, prediction, "token_f1", "token_f1_strict") == pytest.approx([official, strict])
+
+
+def test_a_negated_answer_shows_in_the_gap_between_scores() -> None:
+    """case 19"""
+    found = scores(["Mark Twain"], "not Mark Twain", "subspan_em", "subspan_em_strict", "token_f1", "em", "em_strict")
+    assert found == pytest.approx([1, 1, 0.8, 0, 0])
+
+
+def test_a_long_list_shows_in_precision_and_length() -> None:
+    """case 35: containment is full, precision is not"""
+    titles = ", ".join(f"Person{number}" for number in range(20))
+    names = ("subspan_em_strict", "token_precision", "token_precision_strict", "n_pred_tokens", "token_f1_strict")
+    assert scores(["Person7"], titles, *names) == pytest.approx([1, 1 / 20, 1 / 20, 20, 2 / 21])
+
+
+@pytest.mark.parametrize(
+    ("golds", "prediction", "official", "strict"),
+    [
+        (["Ann", "Bob", "Ann"], "Bob", 1 / 3, 1 / 2),  # case 9
+        (["123", "456"], "123", 1 / 2, 1 / 2),  # case 25
+        (["Ann", "Bob"], "Bob and\nAnn", 0, 1),
+        (["ann", "Ann!"], "Ann", 1 / 2, 1),
+        (["12"], "312", 0, 0),
+    ],
+)
+def test_coverage(golds: list[str], prediction: str, official: float, strict: float) -> None:
+    """cases 9, 25"""
+    assert scores(golds, prediction, "coverage", "coverage_strict") == pytest.approx([official, strict])
+
+
+def test_one_answer_is_enough_for_a_question() -> None:
+    """case 25"""
+    assert scores(["a1", "b2"], "b2", "subspan_em", "subspan_em_strict", "recall_em") == [1, 1, 1]
+
+
+def test_the_published_forms_step_by_step() -> None:
+    # accents taken apart, punctuation gone without a space, then the articles
+    assert loft_form("  The U.S.  Army's a-b, an Émigré ") == "us armys ab e\u0301migre\u0301"
+    # accents stay; a spaced hyphen, colon or 's is joined first
+    assert icr2_form("The Émigré - Rome : John 's an U.S. a-b") == "émigréromejohns us ab"
+
+
+@pytest.mark.parametrize("answers", [[], ["<unk>"], ["", " ?! "], [" <unk> "]])
+def test_unlabelled(answers: list[str]) -> None:
+    """case 26: nothing to score against, rather than a crash or a point"""
+    assert QA.usable(answers) == []
+
+
+def test_an_answer_of_articles_is_usable() -> None:
+    assert QA.usable(["A", "<unk>", "Ann", "Ann"]) == ["A", "Ann", "Ann"]
