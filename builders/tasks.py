@@ -1,0 +1,118 @@
+"""What a task is: its kind, and all that follows from the kind, as data."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal, NamedTuple, get_args
+
+from builders.schema import AnswerKind
+from builders.text import normalise
+
+KindName = Literal["qa", "fact", "dialogue", "set", "needle"]
+KIND_NAMES: tuple[KindName, ...] = get_args(KindName)
+
+
+class Template(NamedTuple):
+    """The words of a prompt around passages and query; `{labels}` stands for the labels that are asked for."""
+
+    with_passages: str
+    without: str
+    before_query: str
+    after_query: str
+    reply: str  # what the output is called where evidence is asked for after it
+
+
+class TaskSpec(NamedTuple):
+    """A task as the manifest records it and as rows are asked: its kind, its labels, its scorer.
+
+    `labels` maps each label of the source to the word that the prompt asks for; empty for all kinds but `fact`.
+    `source` is what the source calls the task.
+    """
+
+    name: str
+    kind: KindName
+    labels: Mapping[str, str] = {}
+    scorer: str = ""
+    source: str = ""
+
+    @property
+    def says(self) -> "Kind":
+        """What holds for every task of its kind."""
+        return KINDS[self.kind]
+
+    @property
+    def scored_by(self) -> str:
+        """The name of its scorer."""
+        return self.scorer or self.says.scorer
+
+    def usable(self, answers: Sequence[str]) -> list[str]:
+        """The answers that an output can be scored against; none makes the row unscorable."""
+        return self.says.usable(answers, self.labels)
+
+
+class Kind(NamedTuple):
+    """What every task of a kind has in common.
+
+    `extractive`: the answer is expected to occur in gold, and must not occur in other passages.
+    """
+
+    says: str
+    template: Template
+    usable: Callable[[Sequence[str], Mapping[str, str]], list[str]]
+    scorer: str
+    max_new_tokens: int
+    answer_kind: AnswerKind
+    extractive: bool
+
+
+def _texts(answers: Sequence[str], labels: Mapping[str, str]) -> list[str]:
+    """Answers that hold a word; KILT's `<unk>` stands for none."""
+    return [answer for answer in answers if answer.strip() != "<unk>" and normalise(answer)]
+
+
+def _labels(answers: Sequence[str], labels: Mapping[str, str]) -> list[str]:
+    """Answers that are labels of the task, in the task's spelling."""
+    by_key = {label.casefold(): label for label in labels}
+    return [by_key[key] for answer in answers if (key := answer.strip().casefold()) in by_key]
+
+
+_QUESTION = Template(
+    "Please answer the following question given the following passages:\n",
+    "Please answer the following question:\n",
+    "Question: ",
+    "\nAnswer:",
+    "answer",
+)
+_CLAIM = Template(
+    "According to the following passages, please verify the given claim "
+    "and predict your judgment on its factuality as {labels}:\n",
+    "Please verify the given claim and predict your judgment on its factuality as {labels}:\n",
+    "Claim: ",
+    "\nJudgement:",
+    "judgement",
+)
+_CONVERSATION = Template(
+    "According to the given passages, please provide a single response to complete the following conversation "
+    "by role-playing as either Person A or Person B. Your response should be as knowledgeable and coherent with "
+    "the conversation history as possible:\n",
+    "Please provide a single response to complete the following conversation by role-playing as either Person A "
+    "or Person B. Your response should be as knowledgeable and coherent with the conversation history as "
+    "possible:\n",
+    "Conversation: ",
+    "",
+    "response",
+)
+
+KINDS: dict[KindName, Kind] = {
+    "qa": Kind("a question, answered by any one of its answers", _QUESTION, _texts, "qa", 64, "text", True),
+    "fact": Kind("a claim, judged by one of the task's labels", _CLAIM, _labels, "label", 32, "label", False),
+    "dialogue": Kind("a conversation, continued", _CONVERSATION, _texts, "dialogue", 128, "text", False),
+    "set": Kind("a question, answered by all of its answers", _QUESTION, _texts, "set", 64, "text", True),
+    "needle": Kind(
+        "a question, answered by a name hidden in a haystack", _QUESTION, _texts, "needle", 64, "text", True
+    ),
+}
+
+
+def spoken(labels: Sequence[str]) -> str:
+    """Labels as a prompt lists them: `TRUE or FALSE`; `A, B or C`."""
+    *some, last = labels
+    return f"{', '.join(some)} or {last}" if some else last
