@@ -6,11 +6,11 @@ from typing import Any
 
 from rich.console import Console
 
+from builders.assemble import assemble
 from builders.config import Recipe, Source, digest_of
 from builders.engine import Pool, Stage, progress_bars, run_stage
 from builders.errors import SetupError
 from builders.files import checked_folder, write_json
-from builders.manifest import assemble
 from builders.retrieve import RETRIEVERS
 from builders.sources import PAGE_READERS, QUESTION_READERS
 from builders.sources.fetch import digest_of_file, fetch

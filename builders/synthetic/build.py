@@ -9,11 +9,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from rich.console import Console
 
+from builders.assemble import described, manifest_of, new_dataset, write_head
 from builders.config import Source
 from builders.engine import progress_bars
 from builders.errors import SetupError
 from builders.files import checked_folder
-from builders.manifest import described, manifest_of, new_dataset, write_head
 from builders.schema import INSTANCES, SPLITS, Split
 from builders.sources.fetch import digest_of_file, fetch
 from builders.stages.files import instance_writer
