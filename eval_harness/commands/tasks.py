@@ -7,8 +7,6 @@ import typer
 
 from builders.errors import SetupError
 
-SHIPPED = Path(__file__).parents[1] / "lm_eval"
-
 
 def register(app: typer.Typer) -> None:
     """Mounts the command on `app`."""
@@ -25,9 +23,11 @@ def tasks(
         str | None, typer.Option(help="A tag or commit of the repository; default: the newest commit.")
     ] = None,
 ) -> None:
-    """Prints the folder of the demo's task files for lm-eval, or makes those of another dataset."""
+    """Print a folder with the demo's task files for lm-eval, or write those of another dataset to FOLDER."""
     if dataset is None and write is None:
-        typer.echo(SHIPPED)
+        from eval_harness.lm_eval.demo import demo_tasks
+
+        typer.echo(demo_tasks())
         return
     if dataset is None or write is None:
         raise SetupError("a dataset and a folder for its task files go together: icr2 tasks DIR --write FOLDER")

@@ -39,7 +39,7 @@ def documents(
     """
     if version != VERSION:
         raise SetupError(
-            f"{config_source} is of version {version} and icr2 now makes {VERSION}; write the files anew: icr2 tasks"
+            f"{config_source} has version {version} and icr2 now writes {VERSION}; write the files again: icr2 tasks"
         )
     config, task, method = subset["config"], subset["task"], subset["method"]
     folder = _folder(dataset, config, dataset_revision, config_source)

@@ -9,7 +9,7 @@ from huggingface_hub import HfApi
 from typer.testing import CliRunner
 
 from builders.errors import SetupError
-from eval_harness.commands.tasks import SHIPPED, register
+from eval_harness.commands.tasks import register
 from eval_harness.lm_eval.hooks import VERSION, documents
 from tests.hub.clients import TOKEN, TOKENS, lead_to
 from tests.hub.server import LoopbackHub, loopback_hub
@@ -46,9 +46,13 @@ def metadata(folder: Path) -> dict[str, str]:
     return yaml.safe_load(text)["metadata"]
 
 
-def test_without_arguments_it_prints_the_shipped_folder_and_nothing_else(app: typer.Typer) -> None:
-    assert run(app) == f"{SHIPPED}\n"
-    assert (SHIPPED / "demo" / "icr2_1k_p75.yaml").is_file()
+def test_without_arguments_it_prints_the_folder_of_the_demo_and_nothing_else(
+    app: typer.Typer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ICR2_CACHE", str(tmp_path))
+    folder = run(app).removesuffix("\n")
+    assert (Path(folder) / "icr2_1k_p75.yaml").is_file()
+    assert tmp_path in Path(folder).parents
 
 
 def test_a_folder_is_named_by_its_absolute_path(

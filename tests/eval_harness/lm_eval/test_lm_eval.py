@@ -9,8 +9,8 @@ from rich.progress import Progress
 
 from builders.errors import SetupError
 from builders.manifest import read_manifest
-from eval_harness.commands.tasks import SHIPPED
 from eval_harness.data.dataset import open_dataset
+from eval_harness.lm_eval.demo import demo_tasks
 from eval_harness.lm_eval.write import source_of, write_tasks
 from eval_harness.models import find_checkpoint, load_model
 from eval_harness.models.hf import HfModel
@@ -61,11 +61,11 @@ def assert_same_items(results: Any, rows: dict[str, Row]) -> None:
 
 
 def test_tasks_and_groups_are_listed_from_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """case 157: with the shipped files"""
+    """lm-eval runs in any folder: the task files of the demo name nothing relative to it"""
     from lm_eval.tasks import TaskManager
 
     monkeypatch.chdir(tmp_path)
-    manager = TaskManager(include_path=str(SHIPPED), include_defaults=False)
+    manager = TaskManager(include_path=str(demo_tasks()), include_defaults=False)
     assert {"icr2", "icr2_1k", "icr2_32k_oracle", "icr2_1k_p75", "loft_32k"} <= set(manager.all_groups)
     assert {"icr2_1k_p75_nq", "icr2_32k_p100_closed_book_wow", "loft_4k_fever"} <= set(manager.all_subtasks)
     assert len(manager.all_subtasks) == 22 * 3 * 4
@@ -152,7 +152,7 @@ def test_the_small_model_reads_the_same_tokens(demo: Path) -> None:
     checkpoint = find_checkpoint("smollm2")
     ours = HfModel(checkpoint.folder, "smollm2", "r", "float32")
     theirs = HFLM(pretrained=str(checkpoint.folder), dtype="float32", device="cpu")
-    manager = TaskManager(include_path=str(SHIPPED), include_defaults=False, metadata={"dataset": str(demo)})
+    manager = TaskManager(include_path=str(demo_tasks()), include_defaults=False, metadata={"dataset": str(demo)})
     tasks = manager.load(["icr2_1k_p75"])["tasks"]
     seen = 0
     for task in tasks.values():

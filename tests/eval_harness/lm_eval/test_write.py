@@ -6,16 +6,15 @@ import yaml
 
 from builders import prompts
 from builders.errors import SetupError
-from builders.load_recipe import load_recipe
 from builders.manifest import read_manifest
 from eval_harness import scoring as scorers
-from eval_harness.commands.tasks import SHIPPED
+from eval_harness.lm_eval import write
 from eval_harness.lm_eval.hooks import VERSION
 from eval_harness.lm_eval.write import Source, source_of, task_files, write_tasks
 from eval_harness.run.plan import MAX_NEW_TOKENS
 from eval_harness.scoring import scorer_for
 
-DEMO = SHIPPED / "demo"
+README = Path(write.__file__).with_name("README.md")
 
 
 class _Loader(yaml.SafeLoader):
@@ -34,19 +33,11 @@ def files(tiny: Path) -> dict[str, dict[str, Any]]:
     return {name: read(text) for name, text in task_files(source_of(read_manifest(tiny), "/data/tiny")).items()}
 
 
-def test_the_shipped_files_are_what_the_command_writes_for_the_demo() -> None:
-    """Where this fails, write them anew as eval_harness/lm_eval/README.md says, and say there what changed."""
-    recipe, _ = load_recipe("demo", [])
-    fresh = task_files(Source("icr2", None, tuple(recipe.configs), tuple(recipe.tasks)))
-    assert {path.name for path in DEMO.glob("*.yaml")} == fresh.keys()
-    assert [name for name, text in fresh.items() if (DEMO / name).read_text() != text] == []
-
-
 def test_a_version_stands_for_one_set_of_prompts_scorers_and_limits() -> None:
     """Where this fails, raise VERSION and say in eval_harness/lm_eval/README.md what changed."""
     assert (VERSION, prompts.VERSION, scorers.VERSION) == ("1.0", "1", "3")
     assert MAX_NEW_TOKENS == {"qa": 64, "fact": 32, "dialogue": 128}
-    assert f"\n| {VERSION} | " in (SHIPPED / "README.md").read_text()
+    assert f"\n| {VERSION} | " in README.read_text()
 
 
 def test_a_task_for_each_config_condition_and_task(files: dict[str, dict[str, Any]]) -> None:
