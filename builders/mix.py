@@ -12,6 +12,7 @@ from builders.config import tokens_of
 from builders.prompts import block, frame, render
 from builders.schema import Role
 from builders.seeds import order_key
+from builders.tasks import TaskSpec
 from builders.tokens import TokenCounter
 
 SLACK = 16  # tokens by which an estimate may be off before the next passage is tried and counted exactly
@@ -65,7 +66,13 @@ class Mixer:
         self._number = lru_cache(None)(lambda n: counter.count(str(n)))
 
     def context(
-        self, task: str, queries: Sequence[str], name: str, gold: Sequence[Item], stream: Sequence[Item], budget: int
+        self,
+        task: TaskSpec,
+        queries: Sequence[str],
+        name: str,
+        gold: Sequence[Item],
+        stream: Sequence[Item],
+        budget: int,
     ) -> tuple[list[Item], list[int]] | None:
         """The gold and the longest prefix of `stream` within `budget`, ordered, and each query's prompt tokens.
 
@@ -82,7 +89,7 @@ class Mixer:
         """Passages by a hash of (seed, name, pid): a passage keeps its relative order in every variant."""
         return sorted(items, key=lambda item: order_key(self._seed, name, item.pid))
 
-    def count(self, task: str, query: str, items: Sequence[Item]) -> int:
+    def count(self, task: TaskSpec, query: str, items: Sequence[Item]) -> int:
         """Tokens of the whole rendered prompt."""
         return self._counter.count(render(task, query, [(item.title, item.text) for item in items]).text)
 
@@ -91,7 +98,7 @@ class Mixer:
         return self._block(item.title, item.text)
 
     def _fit(
-        self, task: str, query: str, name: str, gold: Sequence[Item], stream: Sequence[Item], budget: int
+        self, task: TaskSpec, query: str, name: str, gold: Sequence[Item], stream: Sequence[Item], budget: int
     ) -> tuple[int | None, int]:
         estimates = self._estimates(task, query, gold, stream)
         n = sum(estimate <= budget for estimate in estimates[1:])
@@ -112,7 +119,7 @@ class Mixer:
             n, tokens = n + 1, more
         return n, tokens
 
-    def _estimates(self, task: str, query: str, gold: Sequence[Item], stream: Sequence[Item]) -> list[int]:
+    def _estimates(self, task: TaskSpec, query: str, gold: Sequence[Item], stream: Sequence[Item]) -> list[int]:
         """Estimated tokens with the first 0, 1, 2, ... passages of the stream: blocks counted one by one."""
         total = self._counter.count(frame(task, query))
         estimates = []

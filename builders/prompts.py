@@ -7,45 +7,18 @@ the text by whoever runs the model. Passages are numbered from 1 in the order in
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from builders.tasks import TaskSpec, spoken
+
 VERSION = "1"
 CITING_VERSION = "1"  # of the variant that asks for evidence; its passages and questions are those of VERSION
 
 BLANK_LINE = "\n\n"
-
-FACT_LABELS = {"SUPPORTS": "TRUE", "REFUTES": "FALSE"}  # what table 8 asks for, by KILT's label
-
-# (instruction with passages, instruction without, what stands around the query)
-_TEMPLATES = {
-    "qa": (
-        "Please answer the following question given the following passages:\n",
-        "Please answer the following question:\n",
-        ("Question: ", "\nAnswer:"),
-    ),
-    "fact": (
-        "According to the following passages, please verify the given claim "
-        "and predict your judgment on its factuality as TRUE or FALSE:\n",
-        "Please verify the given claim and predict your judgment on its factuality as TRUE or FALSE:\n",
-        ("Claim: ", "\nJudgement:"),
-    ),
-    "dialogue": (
-        "According to the given passages, please provide a single response to complete the following conversation "
-        "by role-playing as either Person A or Person B. Your response should be as knowledgeable and coherent with "
-        "the conversation history as possible:\n",
-        "Please provide a single response to complete the following conversation by role-playing as either Person A "
-        "or Person B. Your response should be as knowledgeable and coherent with the conversation history as "
-        "possible:\n",
-        ("Conversation: ", ""),
-    ),
-}
 
 # What the citing variant asks for between query and cue, so that it begins as the plain prompt does.
 _CONTRACT = (
     'After the {}, on a new line, write "Evidence:" and the IDs of the passages that it is based on, '
     'in square brackets, or "none".'
 )
-_REPLIES = {"qa": "answer", "fact": "judgement", "dialogue": "response"}
-
-TASK_PROMPTS = {"fever": "fact", "wow": "dialogue"}  # every other task is a question
 
 
 class Prompt(NamedTuple):
@@ -60,14 +33,13 @@ class Prompt(NamedTuple):
         return self.spans[-1][1] if self.spans else 0
 
 
-def render(task: str, query: str, passages: Iterable[tuple[str, str]], cites: bool = False) -> Prompt:
-    """The prompt of table 8 for a task's query over (title, text) passages; without passages, the closed-book form.
+def render(task: TaskSpec, query: str, passages: Iterable[tuple[str, str]], cites: bool = False) -> Prompt:
+    """The prompt of a task's kind for a query over (title, text) passages; without passages, the closed-book form.
 
     With `cites` it also asks for the numbers of the passages that the answer is based on.
     """
-    with_passages, without, _ = _TEMPLATES[prompt_kind(task)]
     blocks = [block(number, title, text) for number, (title, text) in enumerate(passages, start=1)]
-    head, tail = with_passages if blocks else without, question(task, query, cites)
+    head, tail = _instruction(task, with_passages=bool(blocks)), question(task, query, cites)
     spans, at = [], len(head)
     for text in blocks:
         spans.append((at, at + len(text)))
@@ -75,17 +47,22 @@ def render(task: str, query: str, passages: Iterable[tuple[str, str]], cites: bo
     return Prompt(head + "".join(blocks) + tail, spans)
 
 
-def prompt_kind(task: str) -> str:
-    """Which of table 8's three templates a task uses: `qa`, `fact` or `dialogue`."""
-    return TASK_PROMPTS.get(task, "qa")
+def frame(task: TaskSpec, query: str) -> str:
+    """A prompt with passages, less the passages."""
+    return _instruction(task, with_passages=True) + question(task, query)
 
 
-def question(task: str, query: str, cites: bool = False) -> str:
+def question(task: TaskSpec, query: str, cites: bool = False) -> str:
     """The end of a prompt: the query with its cue. It ends without a space, so that no template can trim it."""
-    kind = prompt_kind(task)
-    before, after = _TEMPLATES[kind][2]
-    contract = f"\n{_CONTRACT.format(_REPLIES[kind])}" if cites else ""
-    return f"{before}{query}{contract}{after}"
+    template = task.says.template
+    contract = f"\n{_CONTRACT.format(template.reply)}" if cites else ""
+    return f"{template.before_query}{query}{contract}{template.after_query}"
+
+
+def _instruction(task: TaskSpec, with_passages: bool) -> str:
+    template = task.says.template
+    wording = template.with_passages if with_passages else template.without
+    return wording.replace("{labels}", spoken([*task.labels.values()])) if task.labels else wording
 
 
 def block(number: int, title: str, text: str) -> str:
@@ -96,8 +73,3 @@ def block(number: int, title: str, text: str) -> str:
 def haystack(texts: Iterable[str]) -> str:
     """The passages of a haystack as one text, which embedding models are given without any prompt."""
     return BLANK_LINE.join(texts)
-
-
-def frame(task: str, query: str) -> str:
-    """A prompt with passages, less the passages."""
-    return _TEMPLATES[prompt_kind(task)][0] + question(task, query)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from builders.figure import ROLES
-from builders.prompts import prompt_kind
+from builders.format1 import prompt_kind
 from builders.synthetic import kind_of
 from dataset_cards.names import in_order, parts_of
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from builders.card import licences_of
-from builders.prompts import prompt_kind
+from builders.format1 import prompt_kind
 from dataset_cards.facts import tasks_of
 from dataset_cards.licences import hub_licence
 

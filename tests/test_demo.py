@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from datasets import load_dataset
 
+from builders.format1 import spec_of
 from builders.prompts import render
 from builders.text import contains
 from validation.known import known_issues
@@ -61,7 +62,9 @@ def test_rows_fill_their_budget(demo: Path, config: str, tokenizer: Any) -> None
     low = (0.75 if length == "1k" else 0.9) * BUDGET[length]
     found = rows(demo, config)
     some = found[:: 4 if length == "32k" else 1]  # all of them are five million tokens to count
-    prompts = [render(r["task"], r["query"], [(p["title"], p["text"]) for p in r["passages"]]).text for r in some]
+    prompts = [
+        render(spec_of(r["task"]), r["query"], [(p["title"], p["text"]) for p in r["passages"]]).text for r in some
+    ]
     counted = [len(ids) for ids in tokenizer(prompts)["input_ids"]]
     assert counted == [row["n_tokens"] for row in some]
     assert max(row["n_tokens"] for row in found) <= BUDGET[length]

@@ -19,6 +19,7 @@ from builders.seeds import order_key, rng_for, shuffled
 from builders.synthetic.base import Kind, Made, MadeRecipe, at_depth, row_of
 from builders.synthetic.layout import cells, depths_of, marks_of
 from builders.synthetic.world import MOST_CLUSTERS, SPLITS, Asked, Fact, World
+from builders.tasks import TaskSpec
 from builders.tokens import token_counter
 
 TASKS = {1: "controlled_1hop", 2: "controlled_2hop"}
@@ -128,12 +129,17 @@ class _Maker:
     def _fit(self, one: Laid, length: str) -> tuple[int, dict[int, int]] | None:
         """How many passages of the stream fit a length at every depth, and the tokens of the prompt at each."""
         question, budget = one.question, self._recipe.budget(length)
-        fitted = self._mixer.context(question.task, [question.query], question.id, one.gold, one.stream, budget)
+        fitted = self._mixer.context(
+            TaskSpec(question.task, "qa"), [question.query], question.id, one.gold, one.stream, budget
+        )
         if fitted is None:
             return None
         for n in range(len(fitted[0]) - len(one.gold), -1, -1):
             contexts = {depth: self._placed(one, n, depth) for depth in self._recipe.depths}
-            tokens = {d: self._mixer.count(question.task, question.query, items) for d, items in contexts.items()}
+            tokens = {
+                d: self._mixer.count(TaskSpec(question.task, "qa"), question.query, items)
+                for d, items in contexts.items()
+            }
             if max(tokens.values()) <= budget:
                 return n, tokens
         return None

@@ -20,6 +20,7 @@ from builders.schema import Page, Question
 from builders.seeds import order_key
 from builders.sources import PAGE_READERS, QUESTION_READERS
 from builders.synthetic.base import Kind, Made, MadeRecipe, row_of
+from builders.tasks import TaskSpec
 from builders.tokens import token_counter
 
 TASK = "frames"
@@ -194,7 +195,7 @@ def _rows(
 ) -> Iterator[Made]:
     for length in recipe.lengths:
         budget = recipe.budget(length)
-        fitted = mixer.context(TASK, [question.query], question.id, gold, stream, budget)
+        fitted = mixer.context(TaskSpec(TASK, "qa"), [question.query], question.id, gold, stream, budget)
         if fitted is None:
             counts[f"gold_over_budget_{length}"] += 1
             continue

@@ -14,6 +14,7 @@ from pydantic import Field, model_validator
 from builders.config import Length, Name, Source, Task
 from builders.errors import SetupError
 from builders.filters import AnswerFilter, Text, answer_flags, drop_reasons
+from builders.format1 import spec_of
 from builders.mix import Item, Mixer, finish
 from builders.schema import SPLITS, Page, Question
 from builders.seeds import rng_for, shuffled
@@ -115,11 +116,11 @@ class _Given:
         flags = self._flags(question, given)
         whole = mixer.ordered(question.id, given)
         ratio = float(any(item.role == "confounder" for item in given))
-        n_tokens = mixer.count(question.task, question.query, whole)
+        n_tokens = mixer.count(spec_of(question.task), question.query, whole)
         yield recipe.config(FULL), row_of(question, whole, n_tokens, ratio, flags)
         for length in recipe.lengths:
             budget = recipe.budget(length)
-            fitted = mixer.context(question.task, [question.query], question.id, given, stream, budget)
+            fitted = mixer.context(spec_of(question.task), [question.query], question.id, given, stream, budget)
             if fitted is None:
                 self._counts[f"given_over_budget_{length}"] += 1
                 continue

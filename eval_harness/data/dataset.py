@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from builders.errors import SetupError
+from builders.format1 import spec_of
 from builders.prompts import Prompt, render
 from builders.schema import Role
 
@@ -46,7 +47,9 @@ class Instance(NamedTuple):
 
 def prompt_over(instance: Instance, passages: Sequence[Passage], cites: bool = False) -> Prompt:
     """The prompt for an instance's query over passages; with `cites`, it asks for their numbers too."""
-    return render(instance.task, instance.query, [(passage.title, passage.text) for passage in passages], cites)
+    return render(
+        spec_of(instance.task), instance.query, [(passage.title, passage.text) for passage in passages], cites
+    )
 
 
 class Dataset(NamedTuple):

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from builders.errors import SetupError
-from builders.prompts import prompt_kind
+from builders.format1 import prompt_kind
 from eval_harness.data.dataset import Instance, load_instances, open_dataset
 from eval_harness.lm_eval.hub import fetch
 from eval_harness.lm_eval.room import check_room

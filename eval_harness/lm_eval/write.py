@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from builders.errors import SetupError
-from builders.prompts import prompt_kind
+from builders.format1 import prompt_kind
 from eval_harness.lm_eval.hooks import SPLIT, UNPARSED, VERSION
 from eval_harness.run.plan import MAX_NEW_TOKENS
 from eval_harness.scoring import COUNTS, scorer_for

@@ -6,7 +6,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from builders.errors import SetupError
-from builders.prompts import prompt_kind
+from builders.format1 import prompt_kind
 from eval_harness.data.dataset import Instance, Passage
 from eval_harness.methods.base import Method, Question
 from eval_harness.methods.names import Setting as Asking

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, get_args
 
-from builders.prompts import FACT_LABELS, block, prompt_kind
+from builders.format1 import FACT_LABELS, prompt_kind
+from builders.prompts import block
 from eval_harness.data.dataset import Instance, Passage
 from eval_harness.models.base import MARKS
 from eval_harness.scoring import scorer_for

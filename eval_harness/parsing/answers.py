@@ -4,7 +4,7 @@ import re
 from itertools import takewhile
 from typing import NamedTuple
 
-from builders.prompts import FACT_LABELS, prompt_kind
+from builders.format1 import FACT_LABELS, prompt_kind
 
 _REASONING = re.compile(r"<think>.*?</think>", re.DOTALL)
 CUE = re.compile(r"^[\s*#]*(?:answer|judge?ment)[\s*]*:[\s*]*", re.IGNORECASE | re.MULTILINE)  # also in Markdown bold

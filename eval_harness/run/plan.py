@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from builders import prompts
 from builders.errors import SetupError
+from builders.format1 import prompt_kind
 from eval_harness import scoring as scorers
 from eval_harness.conditions.ranking import ENCODER, Retrieval
 from eval_harness.data.dataset import Dataset, Instance, Passage, load_instances, shard
@@ -71,7 +72,7 @@ class Plan:
         A retrieval has as many as its method allows and as fit; a prompt that leaves it fewer than evidence has does
         not fit.
         """
-        answer = self.max_new_tokens[prompts.prompt_kind(task)] + (self.evidence_tokens if setting.cites else 0)
+        answer = self.max_new_tokens[prompt_kind(task)] + (self.evidence_tokens if setting.cites else 0)
         most = min(setting.retrieves, self.retrieval_tokens)
         return answer + max(min(most, room - answer), min(most, self.evidence_tokens))
 

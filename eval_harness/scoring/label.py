@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from builders.prompts import FACT_LABELS
+from builders.format1 import FACT_LABELS
 
 METRICS = ("label_accuracy", "label_accuracy_kilt")
 

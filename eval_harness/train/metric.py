@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from builders.prompts import prompt_kind
+from builders.format1 import prompt_kind
 from eval_harness.data.dataset import Instance
 from eval_harness.methods.base import Answer, Question
 from eval_harness.methods.tuned import ROOM, Tuned

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from builders.format1 import spec_of
 from builders.mix import Item, Mixer, finish, interleave
 from builders.prompts import render
 from builders.schema import Role
@@ -57,7 +58,7 @@ def test_the_achieved_ratio_is_nearest_at_every_step(percent: int, n_retrieved: 
 def test_budget_nesting_and_order(small: int, large: int, percent: int) -> None:
     small, large = sorted((small, large))
     stream = interleave(RETRIEVED, RANDOM, percent)
-    found = [mixer().context("nq", ["who is it"], "q1", GOLD, stream, budget) for budget in (small, large)]
+    found = [mixer().context(spec_of("nq"), ["who is it"], "q1", GOLD, stream, budget) for budget in (small, large)]
     for budget, context in zip((small, large), found, strict=True):
         if context is None:
             assert _tokens(GOLD) > budget
@@ -75,13 +76,13 @@ def test_budget_nesting_and_order(small: int, large: int, percent: int) -> None:
 
 
 def _tokens(items: list[Item]) -> int:
-    return Words().count(render("nq", "who is it", [(i.title, i.text) for i in items]).text)
+    return Words().count(render(spec_of("nq"), "who is it", [(i.title, i.text) for i in items]).text)
 
 
 def test_same_gold_and_relative_order_in_every_ratio() -> None:
     contexts = []
     for percent in (0, 25, 50, 75, 100):
-        found = mixer().context("nq", ["q"], "q1", GOLD, interleave(RETRIEVED, RANDOM, percent), 500)
+        found = mixer().context(spec_of("nq"), ["q"], "q1", GOLD, interleave(RETRIEVED, RANDOM, percent), 500)
         assert found is not None
         contexts.append(rows(found[0]))
     for one in contexts:
@@ -93,7 +94,7 @@ def test_same_gold_and_relative_order_in_every_ratio() -> None:
 
 def test_a_pool_that_is_too_small_ends_and_is_flagged() -> None:
     """Cases 69, 70."""
-    found = mixer().context("nq", ["q"], "q1", GOLD, RETRIEVED[:3], 4000)
+    found = mixer().context(spec_of("nq"), ["q"], "q1", GOLD, RETRIEVED[:3], 4000)
     assert found is not None
     items, (n_tokens,) = found
     assert len(items) == 5
@@ -110,15 +111,15 @@ def test_underfull_from_three_quarters_below_2k_and_nine_tenths_above(length: st
 
 
 def test_gold_that_is_too_long_is_left_out() -> None:
-    assert mixer().context("nq", ["q"], "q1", [item(1, "gold", 900)], RANDOM, 500) is None
+    assert mixer().context(spec_of("nq"), ["q"], "q1", [item(1, "gold", 900)], RANDOM, 500) is None
 
 
 def test_shared_contexts_fit_the_longest_query() -> None:
     queries = ["short", "a much longer query of many more words than the other one"]
-    found = mixer().context("nq", queries, "g", GOLD, RANDOM, 400)
+    found = mixer().context(spec_of("nq"), queries, "g", GOLD, RANDOM, 400)
     assert found is not None
     items, counts = found
-    assert counts == [Words().count(render("nq", q, [(i.title, i.text) for i in items]).text) for q in queries]
+    assert counts == [Words().count(render(spec_of("nq"), q, [(i.title, i.text) for i in items]).text) for q in queries]
     assert max(counts) <= 400
 
 

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
+from builders.format1 import spec_of
 from builders.load_recipe import load_recipe
 from builders.pipeline import run_build
 from builders.prompts import render
@@ -71,7 +72,7 @@ def test_every_row_holds_what_it_says(tiny: Path, config: str, tokenizer: Any) -
         if percent in ("0", "100"):  # no retrieved passage, no random one
             assert {p["role"] for p in passages} == {"gold", "random" if percent == "0" else "confounder"}
         assert all(p["retrievers"] and p["rank"] and p["score"] is not None for p in confounders)
-        prompt = render(row["task"], row["query"], [(p["title"], p["text"]) for p in passages]).text
+        prompt = render(spec_of(row["task"]), row["query"], [(p["title"], p["text"]) for p in passages]).text
         assert row["n_tokens"] == len(tokenizer(prompt)["input_ids"]) <= BUDGET[length]
         if "underfull" not in row["flags"]:
             assert row["n_tokens"] >= (0.75 if length == "1k" else 0.9) * BUDGET[length]

@@ -2,11 +2,16 @@
 
 import pytest
 
-from builders.prompts import render
+from builders.prompts import frame, render
+from builders.tasks import KindName, TaskSpec
+
+NQ = TaskSpec("nq", "qa")
+FEVER = TaskSpec("fever", "fact", {"SUPPORTS": "TRUE", "REFUTES": "FALSE"})
+WOW = TaskSpec("wow", "dialogue")
 
 
 def test_question_answering() -> None:
-    prompt = render("nq", "who wrote it", [("Frankenstein", "Mary Shelley wrote it."), ("Oslo", "A city.")])
+    prompt = render(NQ, "who wrote it", [("Frankenstein", "Mary Shelley wrote it."), ("Oslo", "A city.")])
     assert prompt.text == (
         "Please answer the following question given the following passages:\n"
         "ID: 1\nTitle: Frankenstein\nContext: Mary Shelley wrote it.\n"
@@ -16,41 +21,66 @@ def test_question_answering() -> None:
 
 
 def test_fact_verification_and_dialogue() -> None:
-    fact = render("fever", "Oslo is a city.", [("Oslo", "A city.")]).text
+    fact = render(FEVER, "Oslo is a city.", [("Oslo", "A city.")]).text
     assert fact.startswith(
         "According to the following passages, please verify the given claim and predict your judgment on its "
         "factuality as TRUE or FALSE:\n"
     )
     assert fact.endswith("Claim: Oslo is a city.\nJudgement:")
-    dialogue = render("wow", "Hi\nHello", [("Oslo", "A city.")]).text
+    dialogue = render(WOW, "Hi\nHello", [("Oslo", "A city.")]).text
     assert "role-playing as either Person A or Person B" in dialogue
     assert dialogue.endswith("Conversation: Hi\nHello")
 
 
+def test_a_claim_is_judged_by_the_labels_of_its_task() -> None:
+    words = {"SUPPORTED": "SUPPORTED", "REFUTED": "REFUTED", "NEI": "NOT ENOUGH INFO"}
+    text = render(TaskSpec("hover", "fact", words), "Oslo is a city.", []).text
+    assert text.splitlines()[0] == (
+        "Please verify the given claim and predict your judgment on its factuality as "
+        "SUPPORTED, REFUTED or NOT ENOUGH INFO:"
+    )
+
+
+def test_a_template_keeps_braces_of_the_query() -> None:
+    assert render(FEVER, "{labels} {0}", []).text.endswith("as TRUE or FALSE:\nClaim: {labels} {0}\nJudgement:")
+
+
+@pytest.mark.parametrize("kind", ["set", "needle"])
+def test_sets_and_needles_are_asked_as_questions(kind: KindName) -> None:
+    assert render(TaskSpec("t", kind), "q", [("A", "b")]) == render(NQ, "q", [("A", "b")])
+
+
+@pytest.mark.parametrize("task", [NQ, FEVER, WOW], ids=lambda task: task.name)
+def test_a_frame_is_the_prompt_less_its_passages(task: TaskSpec) -> None:
+    prompt = render(task, "q", [("A", "b"), ("C", "d")])
+    start, end = prompt.spans[0][0], prompt.context_end
+    assert frame(task, "q") == prompt.text[:start] + prompt.text[end:]
+
+
 def test_closed_book_names_no_passages() -> None:
-    for task in ("nq", "fever", "wow"):
+    for task in (NQ, FEVER, WOW):
         text = render(task, "q", []).text
         assert "passages" not in text
         assert "ID:" not in text
 
 
-@pytest.mark.parametrize("task", ["hotpotqa", "fever", "wow"])
-def test_spans_cut_out_the_blocks(task: str) -> None:
+@pytest.mark.parametrize("task", [NQ, FEVER, WOW])
+def test_spans_cut_out_the_blocks(task: TaskSpec) -> None:
     passages = [("A", "ID: 2 inside"), ("B\n", "Question: x"), ("é", "𝒳")]
     prompt = render(task, "q", passages)
     cut = [prompt.text[start:end] for start, end in prompt.spans]
     assert cut == [f"ID: {n}\nTitle: {title}\nContext: {text}\n" for n, (title, text) in enumerate(passages, 1)]
 
 
-@pytest.mark.parametrize("task", ["nq", "fever", "wow"])
-def test_a_template_that_trims_loses_nothing(task: str) -> None:
+@pytest.mark.parametrize("task", [NQ, FEVER, WOW])
+def test_a_template_that_trims_loses_nothing(task: TaskSpec) -> None:
     """Case 128: no cue ends in a space."""
     text = render(task, "q", [("A", "b")]).text
     assert text == text.strip()
 
 
 def test_the_citing_variant_asks_between_question_and_cue() -> None:
-    prompt = render("nq", "who wrote it", [("Oslo", "A city.")], cites=True)
+    prompt = render(NQ, "who wrote it", [("Oslo", "A city.")], cites=True)
     assert prompt.text == (
         "Please answer the following question given the following passages:\n"
         "ID: 1\nTitle: Oslo\nContext: A city.\n"
@@ -59,15 +89,15 @@ def test_the_citing_variant_asks_between_question_and_cue() -> None:
         'in square brackets, or "none".\n'
         "Answer:"
     )
-    assert '\nAfter the judgement, on a new line, write "Evidence:"' in render("fever", "q", [], cites=True).text
-    assert render("wow", "Hi", [], cites=True).text.endswith(
+    assert '\nAfter the judgement, on a new line, write "Evidence:"' in render(FEVER, "q", [], cites=True).text
+    assert render(WOW, "Hi", [], cites=True).text.endswith(
         'Hi\nAfter the response, on a new line, write "Evidence:" '
         'and the IDs of the passages that it is based on, in square brackets, or "none".'
     )
 
 
-@pytest.mark.parametrize("task", ["nq", "fever", "wow"])
-def test_both_variants_begin_alike(task: str) -> None:
+@pytest.mark.parametrize("task", [NQ, FEVER, WOW])
+def test_both_variants_begin_alike(task: TaskSpec) -> None:
     """So that a model needs to read the passages once."""
     passages = [("A", "b"), ("C", "d")]
     plain, citing = render(task, "q", passages), render(task, "q", passages, cites=True)

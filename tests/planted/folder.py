@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from builders.format1 import spec_of
 from builders.prompts import render
 from builders.schema import INSTANCES
 from builders.tokens import token_counter
@@ -93,7 +94,7 @@ class Folder:
 def recount(row: Row) -> None:
     """Makes a row's token count agree with its passages."""
     texts = [(passage["title"] or "", passage["text"] or "") for passage in row["passages"]]
-    row["n_tokens"] = token_counter("smollm2").count(render(row["task"], row["query"], texts).text)
+    row["n_tokens"] = token_counter("smollm2").count(render(spec_of(row["task"]), row["query"], texts).text)
 
 
 def non_gold(row: Row, role: str | None = None) -> int:

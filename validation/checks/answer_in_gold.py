@@ -1,10 +1,10 @@
 """Gold holds an answer, where the task asks for one."""
 
-from builders.prompts import TASK_PROMPTS
+from builders.format1 import NOT_EXTRACTIVE
 from validation.checks.base import Check
 from validation.measures import Measures
 
-EXTRACTIVE = f"NOT waived AND task NOT IN {(*TASK_PROMPTS, '')}"  # facts are labels, dialogue is a reply
+EXTRACTIVE = f"NOT waived AND task NOT IN {(*NOT_EXTRACTIVE, '')}"  # facts are labels, dialogue is a reply
 ANSWERED = f"{EXTRACTIVE} AND NOT (family = 'needles' AND list_contains(flags, 'control'))"
 
 

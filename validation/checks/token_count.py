@@ -3,6 +3,7 @@
 import pyarrow as pa
 
 from builders.errors import SetupError
+from builders.format1 import spec_of
 from builders.prompts import BLANK_LINE, block, frame, haystack, render
 from builders.tokens import TokenCounter, token_counter
 from validation.checks.base import Check
@@ -46,7 +47,9 @@ def _count_parts(m: Measures, counter: TokenCounter) -> None:
         m.connection.register("counted", counted)
         m.connection.execute("INSERT INTO block_tokens SELECT * FROM counted")
     questions = m.sql("SELECT question, task, query FROM questions WHERE query IS NOT NULL AND task IS NOT NULL")
-    frames = counter.count_all(["" if _are_haystacks(m) else frame(task, query) for _, task, query in questions])
+    frames = counter.count_all(
+        ["" if _are_haystacks(m) else frame(spec_of(task), query) for _, task, query in questions]
+    )
     m.keep("frame_tokens", pa.table({"question": [q for q, _, _ in questions], "tokens": pa.array(frames, pa.int64())}))
     most = m.sql("SELECT coalesce(max(n_passages), 0) FROM instances")[0][0]
     one, *numbers = counter.count_all([str(number) for number in range(1, most + 2)])
@@ -68,7 +71,7 @@ def _counted_in_full(m: Measures, counter: TokenCounter) -> list[tuple[int, str]
               QUALIFY row_number() OVER (PARTITION BY config, split ORDER BY hash(id), "row") <= {EXACT})
         JOIN questions q USING (question) JOIN placements USING ("row") JOIN texts USING (text)
         WHERE query IS NOT NULL GROUP BY "row" ORDER BY "row" """):
-        prompt = render(task, query, list(zip(titles, bodies, strict=True))).text
+        prompt = render(spec_of(task), query, list(zip(titles, bodies, strict=True))).text
         counted = counter.count(haystack(bodies) if _are_haystacks(m) else prompt)
         if counted != n_tokens:
             found.append((row, f"says {n_tokens} tokens, its text has {counted}"))

@@ -1,6 +1,6 @@
 """Only labels and yes/no are excused from the answer check."""
 
-from builders.prompts import FACT_LABELS
+from builders.format1 import FACT_LABELS
 from validation.checks.base import Check
 from validation.measures import WAIVED, Measures
 

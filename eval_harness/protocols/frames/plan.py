@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from builders.errors import SetupError
-from builders.prompts import prompt_kind
+from builders.format1 import prompt_kind
 from eval_harness.conditions.base import Condition, Show, closed_book, oracle
 from eval_harness.data.dataset import Instance, Passage
 from eval_harness.methods.names import Setting

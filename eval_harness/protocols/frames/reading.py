@@ -8,7 +8,8 @@ of as many as fit, in the order in which they were found.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from builders.prompts import Prompt, prompt_kind
+from builders.format1 import prompt_kind
+from builders.prompts import Prompt
 from eval_harness.data.dataset import Instance, Passage, prompt_over
 from eval_harness.methods.base import Answer, Question
 from eval_harness.models.base import GenerationError

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builders.errors import SetupError
+from builders.format1 import spec_of
 from builders.load_recipe import load_recipe
 from builders.prompts import block, render
 from builders.synthetic.controlled import ControlledRecipe, make
@@ -64,7 +65,7 @@ def test_every_row(changes: dict[str, Any]) -> None:
         config = rows[recipe.config(length)]
         assert len(config) == 2 * sum(recipe.take.values()) * len(recipe.depths)
         for row in config.values():
-            assert row["n_tokens"] == counter.count(render(row["task"], row["query"], text(row)).text)
+            assert row["n_tokens"] == counter.count(render(spec_of(row["task"]), row["query"], text(row)).text)
             assert row["n_tokens"] <= recipe.budget(length)
             gold = [row["passages"][at] for at in row["gold"]]
             assert len(gold) == row["hops"]

@@ -10,6 +10,7 @@ import pytest
 
 from builders.config import Source
 from builders.errors import SetupError
+from builders.format1 import spec_of
 from builders.load_recipe import load_recipe
 from builders.prompts import render
 from builders.schema import Page
@@ -94,7 +95,7 @@ def test_contexts_fit_and_a_shorter_one_stands_in_a_longer(tmp_path: Path) -> No
     by_id = {(one.config, one.row["id"]): one.row for one in rows}
     count = token_counter("smollm2").count
     for (config, id), row in by_id.items():
-        prompt = render("frames", row["query"], [(p["title"], p["text"]) for p in row["passages"]]).text
+        prompt = render(spec_of("frames"), row["query"], [(p["title"], p["text"]) for p in row["passages"]]).text
         assert row["n_tokens"] == count(prompt) <= {"frames_1k": 768, "frames_2k": 1792}[config]
         longer = [passage["pid"] for passage in by_id["frames_2k", id]["passages"]]
         shorter = [passage["pid"] for passage in row["passages"]]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from builders.errors import SetupError
+from builders.format1 import spec_of
 from builders.prompts import render
 from builders.sources.paragraphs import page_id_of
 from builders.synthetic.given import GivenRecipe, make
@@ -57,7 +58,7 @@ def test_filled_up_with_paragraphs_of_other_questions(tmp_path: Path) -> None:
     counter = token_counter("smollm2")
     for length, budget in (("2k", 1792), ("3k", 2816)):
         for row in rows[f"given_{length}"].values():
-            text = render("hotpotqa", row["query"], [(p["title"], p["text"]) for p in row["passages"]]).text
+            text = render(spec_of("hotpotqa"), row["query"], [(p["title"], p["text"]) for p in row["passages"]]).text
             assert row["n_tokens"] == counter.count(text) <= budget
             own = row["query"].removeprefix("What ").rstrip("?")
             assert of_role(row, "gold") | of_role(row, "confounder") == {f"T{own}.{at}" for at in range(10)}

@@ -7,13 +7,16 @@ import typer
 from typer.testing import CliRunner
 
 from builders.errors import SetupError
+from builders.format1 import spec_of
 from builders.prompts import render
 from eval_harness.commands.evaluate import register
 from eval_harness.run.results import read_rows
 from tests.eval_harness.conftest import save_model
 
 RUNNER = CliRunner()
-PROMPT = render("nq", "who wrote Emma", [("Title 0", "Rain falls."), ("Title 1", "Emma is by Jane Austen.")]).text
+PROMPT = render(
+    spec_of("nq"), "who wrote Emma", [("Title 0", "Rain falls."), ("Title 1", "Emma is by Jane Austen.")]
+).text
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 import pytest
 
 from builders.errors import SetupError
+from builders.format1 import spec_of
 from builders.prompts import render
 from eval_harness.conditions.ranking import Retrieval
 from eval_harness.data.dataset import Instance, Passage
@@ -48,8 +49,8 @@ def test_a_setting_shows_what_its_name_says() -> None:
 
 def test_the_citing_variant_asks_for_evidence_over_the_same_passages() -> None:
     (citing,) = settings(["oracle_rag+cite"], Retrieval())
-    assert citing.prompt(INSTANCE) == render("nq", "q", [("T3", "text 3")], cites=True).text
-    assert METHODS["oracle_rag"].prompt(INSTANCE) == render("nq", "q", [("T3", "text 3")]).text
+    assert citing.prompt(INSTANCE) == render(spec_of("nq"), "q", [("T3", "text 3")], cites=True).text
+    assert METHODS["oracle_rag"].prompt(INSTANCE) == render(spec_of("nq"), "q", [("T3", "text 3")]).text
     parsed = citing.method.read("nq", "Paris\nEvidence: [2], [7]")
     assert (parsed.answer, parsed.evidence) == ("Paris", ("2", "7"))
     assert METHODS["oracle_rag"].method.read("nq", "Paris").evidence is None

@@ -158,11 +158,12 @@ def test_reading_stops_at_the_highest_head(retriever: Path, dataset: Path) -> No
 def test_scores_are_those_of_eager_attention(retriever: Path, dataset: Path) -> None:
     from transformers import AutoModelForCausalLM
 
+    from builders.format1 import spec_of
     from builders.prompts import render
 
     model: Any = load_model(str(retriever), "float32")
     instance = load_instances(open_dataset(dataset), "1k_p0", "test")[0]
-    prompt = render("nq", instance.query, [(p.title, p.text) for p in instance.passages])
+    prompt = render(spec_of("nq"), instance.query, [(p.title, p.text) for p in instance.passages])
     look = look_at(model.template, prompt, instance.query, "question")
     found = attend(model, look, [LAYER], stop=False).sum[0, 0]
     eager = AutoModelForCausalLM.from_pretrained(retriever, attn_implementation="eager").eval()

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import torch
 
+from builders.format1 import spec_of
 from builders.prompts import render
 from eval_harness.data.dataset import Instance, Passage
 from eval_harness.models.hf import HfModel
@@ -41,7 +42,7 @@ def test_equals_eager_rows(model: HfModel, monkeypatch: pytest.MonkeyPatch, writ
     output = [opens, 40, 41, 42, closes] if written else [40, 41, model.stops[0]]
     writes(monkeypatch, output)
     found = scores_of(model, INSTANCE, OF_RETRIEVALS, [0, 1])
-    prompt = render("nq", INSTANCE.query, [(p.title, p.text) for p in INSTANCE.passages])
+    prompt = render(spec_of("nq"), INSTANCE.query, [(p.title, p.text) for p in INSTANCE.passages])
     ids = model.encode(prompt.text)
     spans = token_spans(model.template.places(prompt.text), prompt.spans)
     rows = [len(ids), len(ids) + 1, len(ids) + 2] if written else [len(ids) - 1]  # each predicts the token after it

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from builders.format1 import spec_of
 from builders.prompts import render
 from eval_harness.models.template import Template
 from eval_harness.probing.spans import token_spans
@@ -36,7 +37,7 @@ def test_tokens_without_text_are_in_no_span() -> None:
 def test_places_are_those_of_the_tokens(template: Template, tokenizer: Any) -> None:
     """The text with a special token in it takes the other way through the template."""
     for passages in (PASSAGES[:2], PASSAGES):
-        prompt = render("nq", "what is the capital?", passages)
+        prompt = render(spec_of("nq"), "what is the capital?", passages)
         ids, places = template.encode(prompt.text), template.places(prompt.text)
         assert len(ids) == len(places)
         for (start, end), span in zip(prompt.spans, token_spans(places, prompt.spans), strict=True):
@@ -44,7 +45,7 @@ def test_places_are_those_of_the_tokens(template: Template, tokenizer: Any) -> N
 
 
 def test_a_passage_alone_has_other_tokens_than_in_a_prompt(template: Template, tokenizer: Any) -> None:
-    prompt = render("nq", "q", [("T", "The capital…")])
+    prompt = render(spec_of("nq"), "q", [("T", "The capital…")])
     alone = tokenizer(" The capital…", add_special_tokens=False).input_ids
     ids, (span,) = template.encode(prompt.text), token_spans(template.places(prompt.text), prompt.spans)
     assert tokenizer.decode(ids[slice(*span)]).endswith("The capital…\n")
@@ -54,7 +55,7 @@ def test_a_passage_alone_has_other_tokens_than_in_a_prompt(template: Template, t
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.text(max_size=30), min_size=1, max_size=5), st.text(max_size=10))
 def test_every_character_of_a_passage_is_in_its_tokens(tokenizer: Any, texts: list[str], query: str) -> None:
-    prompt = render("nq", query, [("T", text) for text in texts])
+    prompt = render(spec_of("nq"), query, [("T", text) for text in texts])
     places = Template(tokenizer, "smollm2").places(prompt.text)
     spans = token_spans(places, prompt.spans)
     for (start, end), (first, last) in zip(prompt.spans, spans, strict=True):

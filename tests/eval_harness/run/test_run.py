@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from builders.errors import SetupError
+from builders.format1 import spec_of
 from builders.prompts import render
 from eval_harness.models.fake import FakeModel, replaying
 from eval_harness.run.results import read_rows
@@ -20,7 +21,7 @@ def test_a_row_for_each_instance_config_and_method(dataset_folder: Path, tmp_pat
     row = rows["nq-1", "1k_p75", "oracle_rag"]
     assert (row.scores["subspan_em"], row.scores["subspan_em_strict"]) == (1, 1)
     assert (row.status, row.answer, row.condition, row.model) == ("ok", "Jane Austen", "oracle", "fake")
-    prompt = render("nq", "who wrote Emma", [("Title 1", "Emma is by Jane Austen.")]).text
+    prompt = render(spec_of("nq"), "who wrote Emma", [("Title 1", "Emma is by Jane Austen.")]).text
     assert row.n_prompt_tokens == len(prompt.split())
     fever = rows["fever-1", "1k_p0", "vanilla_rag"]
     assert (fever.answer, fever.output, fever.scores["label_accuracy"]) == ("SUPPORTS", "TRUE", 1)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from builders.format1 import spec_of
 from builders.prompts import render
 from eval_harness.models.base import Generation, GenerationError
 from eval_harness.models.fake import FakeModel
@@ -40,7 +41,7 @@ def test_a_shared_context_is_read_once_and_the_first_row_pays(
     model = Sharing(reader)
     found = results_of(plan, model, tmp_path / "run")
     assert model.prefixes == [3]
-    prompt = render("nq", "what is 0", [("Title 0", texts[0]), ("Title 1", texts[1])]).text
+    prompt = render(spec_of("nq"), "what is 0", [("Title 0", texts[0]), ("Title 1", texts[1])]).text
     shared = len(prompt.split()) - 1
     assert [found[f"nq-{n}", "1k_p0", "vanilla_rag"].n_cached_tokens for n in range(3)] == [0, shared, shared]
     assert found["fever-1", "1k_p0", "vanilla_rag"].n_cached_tokens == 0

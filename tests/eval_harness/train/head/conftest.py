@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from builders.format1 import spec_of
 from builders.prompts import render
 from eval_harness.train.head.settings import HeadSettings
 from tests.eval_harness.conftest import CHAT_TEMPLATE, SPECIAL, instance, write_config
@@ -94,7 +95,7 @@ def _tokenizer() -> Any:
         show_progress=False,
     )
     texts = [
-        render(row["task"], row["query"], [(one["title"], one["text"]) for one in row["passages"]]).text
+        render(spec_of(row["task"]), row["query"], [(one["title"], one["text"]) for one in row["passages"]]).text
         for row in rows()
     ]
     tokenizer.train_from_iterator(texts, trainer)
