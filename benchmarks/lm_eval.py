@@ -13,7 +13,7 @@ from benchmarks.timing import Timed, alternately
 from builders.manifest import read_manifest
 from eval_harness.lm_eval.hooks import UNPARSED
 from eval_harness.lm_eval.write import source_of, write_tasks
-from eval_harness.models import find_checkpoint
+from eval_harness.models.local import find_checkpoint
 from eval_harness.run.results import read_rows
 
 CONFIG = "1k_p75"

@@ -2,20 +2,17 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import typer
 
 from builders.device import DType
 from builders.files import write_json
 from eval_harness.data.dataset import tokenizer_name
-from eval_harness.models import ENDPOINT, load_endpoint, load_model
-from eval_harness.models.base import Model
+from eval_harness.models import is_remote, load_with
+from eval_harness.models.base import Attention, Model, ModelOptions
 from eval_harness.run.plan import MAX_NEW_TOKENS, Plan, default_folder, record, requests
 from eval_harness.run.results import Results
-
-if TYPE_CHECKING:
-    from eval_harness.models.hf import Attention
 
 _Plan = TypeVar("_Plan", bound=Plan)
 
@@ -31,7 +28,7 @@ def completed(
     prefix_reuse: bool,
 ) -> _Plan:
     """The plan with limits and batches as options say, and the shortest spelling of its methods."""
-    remote = model.startswith(ENDPOINT)
+    remote = is_remote(model)
     plan = replace(
         plan,
         methods=tuple(setting.name for setting in plan.settings),
@@ -48,17 +45,15 @@ def completed(
 
 def counter_of(plan: Plan, model: str, tokenizer: str | None) -> str:
     """The name of what counts a model's prompts: the model itself, or for an endpoint a tokenizer."""
-    return (tokenizer or tokenizer_name(plan.dataset)) if model.startswith(ENDPOINT) else model
+    return (tokenizer or tokenizer_name(plan.dataset)) if is_remote(model) else model
 
 
-def ready(model: str, counter: str, dtype: DType, attention: "Attention", system: str | None, **server: Any) -> Model:
+def ready(model: str, counter: str, dtype: DType, attention: Attention, system: str | None, **server: Any) -> Model:
     """The model a user names, ready to answer; `server` says how an endpoint is asked, and concerns no other."""
-    if not model.startswith(ENDPOINT):
-        return load_model(model, dtype, attention=attention, system=system)
     from eval_harness.models.chat_api import ChatOptions, request_fields
 
     fields = request_fields(server.pop("request_field") or ())
-    return load_endpoint(model, counter, ChatOptions(system=system, fields=fields, **server))
+    return load_with(model, ModelOptions(dtype, attention, system, counter, ChatOptions(fields=fields, **server)))
 
 
 def answered(plan: Plan, model: Model, out: Path | None, **facts: Any) -> Results:

@@ -16,7 +16,7 @@ from eval_harness.conditions.ranking import ENCODER
 from eval_harness.data.dataset import check_parts, open_dataset
 from eval_harness.methods.names import NAMES
 from eval_harness.methods.rap import Probed
-from eval_harness.models import BUNDLED_MODELS, find_checkpoint
+from eval_harness.models.local import BUNDLED_MODELS, find_checkpoint
 from eval_harness.probing.heads import read_heads
 from eval_harness.run.plan import Plan
 from eval_harness.run.results import Results

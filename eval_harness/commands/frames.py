@@ -12,7 +12,7 @@ from builders.errors import SetupError
 from eval_harness.commands import options
 from eval_harness.commands.asking import ENDPOINT_BATCH, answered, completed, counter_of, ready, show_plan
 from eval_harness.data.dataset import check_parts, open_dataset
-from eval_harness.models import ENDPOINT
+from eval_harness.models import is_remote
 from eval_harness.protocols.frames.plan import DEFAULT, INDEX, FramesPlan, IndexKind
 from eval_harness.protocols.frames.steps import MultiStep
 
@@ -137,7 +137,7 @@ def judge(
     from eval_harness.run.results import Results
 
     record, rows, questions = record_of(run, "frames"), judging.to_judge(run), read_questions(run)
-    counter = (tokenizer or COUNTER) if model.startswith(ENDPOINT) else model
+    counter = (tokenizer or COUNTER) if is_remote(model) else model
     if dry_run:
         prompts = {judging.judge_prompt(questions.asked[row.id], row.answer or "") for row in rows}
         tokens = sum(token_counter(counter).count_all(sorted(prompts)))
@@ -148,7 +148,7 @@ def judge(
     loaded = ready(model, counter, dtype, attention, system, **server, **asked)
     name = re.sub(r"[^\w.+@-]+", "-", loaded.name)
     results = Results(run / judging.FOLDER / name, judging.judge_record(record, loaded, max_new_tokens))
-    batch = batch_size or (ENDPOINT_BATCH if model.startswith(ENDPOINT) else 1)
+    batch = batch_size or (ENDPOINT_BATCH if is_remote(model) else 1)
     with Progress(console=Console(stderr=True)) as progress:
         bar = progress.add_task("judge", total=len(rows))
         judging.judge(rows, questions, loaded, results, max_new_tokens, batch, lambda n: progress.advance(bar, n))
@@ -197,10 +197,10 @@ def agree(
 def _show(plan: FramesPlan, model: str, counter: str, positions: int | None) -> None:
     """Prints what a plan would ask: its first prompts, cut to fit, and how many more a search may take."""
     from builders.tokens import token_counter
-    from eval_harness.models import find_checkpoint
+    from eval_harness.models.local import find_checkpoint
     from eval_harness.models.template import load_config, load_tokenizer, position_limit
 
-    if not model.startswith(ENDPOINT):
+    if not is_remote(model):
         found = find_checkpoint(model, weights=False)
         positions = position_limit(load_config(found.folder, found.name), load_tokenizer(found.folder, found.name))
     if positions:

@@ -14,7 +14,6 @@ from builders.device import DType
 from eval_harness.commands.options import numbers
 from eval_harness.conditions.ranking import ENCODER
 from eval_harness.data.dataset import Dataset, open_dataset
-from eval_harness.models import ENDPOINT
 from eval_harness.protocols.needles.expansion import TERMS
 
 if TYPE_CHECKING:
@@ -133,13 +132,9 @@ def _terms(
 
 def _writer(name: str) -> Any:
     """The model that writes terms."""
-    from eval_harness.models import load_endpoint, load_model
+    from eval_harness.models import load_model
 
-    if not name.startswith(ENDPOINT):
-        return load_model(name)
-    from eval_harness.models.chat_api import ChatOptions
-
-    return load_endpoint(name, "smollm2", ChatOptions())
+    return load_model(name)
 
 
 def _report(run: Path) -> None:

@@ -21,7 +21,8 @@ def _speed(help: str, **more: Any) -> Any:
 
 
 ModelName = Annotated[
-    str, typer.Option(help="A bundled name, a folder, a GGUF file, a Hub id (id@revision), or openai:MODEL.")
+    str,
+    typer.Option(help="A bundled name, a folder, a GGUF file, a Hub id (id@revision), or openai:MODEL."),
 ]
 Tasks = Annotated[list[str] | None, typer.Option(help="A task; may be given again. Default: all.")]
 Split = Annotated[str, typer.Option(help="The split to run.")]

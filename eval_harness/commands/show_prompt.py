@@ -8,7 +8,8 @@ import typer
 
 from builders.errors import SetupError
 from eval_harness.data.dataset import check_parts, find_instance, open_dataset
-from eval_harness.models import ENDPOINT, find_checkpoint
+from eval_harness.models import is_remote
+from eval_harness.models.local import find_checkpoint
 from eval_harness.models.template import Template, load_config, load_tokenizer, position_limit
 from eval_harness.run.plan import Plan
 
@@ -24,7 +25,7 @@ def show_prompt(
     max_new_tokens: Annotated[int | None, typer.Option(min=1, help="For the output; default: by task.")] = None,
 ) -> None:
     """Prints a prompt as the model reads it, chat template included, and how it fits; facts go to the error output."""
-    if model.startswith(ENDPOINT):
+    if is_remote(model):
         raise SetupError("a server puts its own template around a prompt; name a local model or a Hub id")
     dataset = open_dataset(folder)
     check_parts(dataset, [config], split)

@@ -102,7 +102,7 @@ def show(
     from rich.console import Console
 
     from eval_harness.data.dataset import open_dataset
-    from eval_harness.models import find_checkpoint
+    from eval_harness.models.local import find_checkpoint
     from eval_harness.train.settings import Settings
     from eval_harness.train.show import examples, page
 

@@ -1,83 +1,44 @@
-"""Models by what a user writes: a bundled name, a folder, a GGUF file, a Hub id[@revision], or openai:MODEL."""
+"""Back ends by the prefix of a model's name, as in `openai:MODEL`; a name without one is a local model's."""
 
-from collections.abc import Sequence
-from hashlib import file_digest, sha256
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
-
-from builders.bundled import BUNDLED, bundled_file
 from builders.device import DType
-from builders.errors import SetupError
-from builders.hub import from_hub
-from eval_harness.models.base import Model
-from eval_harness.models.gguf import dequantised, gguf_digest
+from builders.registry import Registry
+from eval_harness.models.base import BackEnd, Model, ModelOptions
+from eval_harness.models.chat import ChatServer
+from eval_harness.models.local import Local
+from eval_harness.models.replay import Replay
 
-if TYPE_CHECKING:
-    from eval_harness.models.chat_api import ChatOptions
-    from eval_harness.models.hf import Attention
+LOCAL = "local"
 
-ENDPOINT = "openai:"  # what the name of a model behind a chat endpoint begins with
-BUNDLED_MODELS = [name for name, item in BUNDLED.items() if item.file.endswith(".gguf")]
-_PARTS = (".json", ".safetensors", ".jinja", ".model", ".txt")  # a checkpoint without pickled weights
-
-
-class Checkpoint(NamedTuple):
-    """A model folder with its name and what pins it: a commit of the Hub, or `sha256:` and a digest of its files."""
-
-    folder: Path
-    name: str
-    revision: str
+BACK_ENDS: Registry[type[BackEnd]] = Registry(
+    "icr2.models",
+    "model back end",
+    {
+        LOCAL: Local,
+        "openai": ChatServer,
+        "replay": Replay,
+    },
+)
 
 
-def load_model(
-    spec: str, dtype: DType = "auto", *, attention: "Attention" = "sdpa", system: str | None = None
-) -> Model:
-    """The local or Hub model a user names, ready to answer; SetupError where it is not to be had."""
-    checkpoint = find_checkpoint(spec)
-    from eval_harness.models.hf import HfModel
-
-    return HfModel(checkpoint.folder, checkpoint.name, checkpoint.revision, dtype, attention, system)
+def back_end_of(spec: str) -> tuple[BackEnd, str]:
+    """The back end that a user's `PREFIX:NAME` names, and the name it is given."""
+    prefix, colon, name = spec.partition(":")
+    if colon and prefix in BACK_ENDS:
+        return BACK_ENDS[prefix](), name
+    return BACK_ENDS[LOCAL](), spec
 
 
-def load_endpoint(spec: str, tokenizer: str, options: "ChatOptions") -> Model:
-    """The model `openai:MODEL` behind a chat endpoint, its prompts counted with a named tokenizer."""
-    from eval_harness.models.chat_api import load_chat_model
-
-    return load_chat_model(spec.removeprefix(ENDPOINT), tokenizer, options)
+def is_remote(spec: str) -> bool:
+    """Whether the weights of the model that a user names are not on this machine."""
+    return back_end_of(spec)[0].remote
 
 
-def find_checkpoint(spec: str, *, weights: bool = True) -> Checkpoint:
-    """The folder of a model, fetched or converted when need be; of a Hub id only without its weights if told so."""
-    path = Path(spec)
-    if spec in BUNDLED_MODELS:
-        return _from_gguf(bundled_file(spec), spec)
-    if path.suffix == ".gguf" and path.is_file():
-        return _from_gguf(path.resolve(), path.stem)
-    if path.is_dir():
-        if not (path / "config.json").is_file():
-            raise SetupError(f"{path} holds no config.json, so it is no model folder")
-        return Checkpoint(path, path.resolve().name, f"sha256:{_folder_digest(path)}")
-    return _from_hub(spec, [part for part in _PARTS if weights or part != ".safetensors"])
+def load_model(spec: str, dtype: DType = "auto") -> Model:
+    """The model a user names, ready to answer, with default options; SetupError where it is not to be had."""
+    return load_with(spec, ModelOptions(dtype))
 
 
-def _from_gguf(gguf: Path, name: str) -> Checkpoint:
-    digest = gguf_digest(gguf)
-    return Checkpoint(dequantised(gguf, name, digest), name, f"sha256:{digest}")
-
-
-def _folder_digest(folder: Path) -> str:
-    total = sha256()
-    for path in sorted(path for path in folder.iterdir() if path.suffix in _PARTS):
-        with path.open("rb") as file:
-            total.update(f"{path.name}\x1f{file_digest(file, 'sha256').hexdigest()}\n".encode())
-    return total.hexdigest()
-
-
-def _from_hub(spec: str, parts: Sequence[str]) -> Checkpoint:
-    from huggingface_hub import snapshot_download
-
-    def get(repository: str, revision: str | None) -> str:
-        return snapshot_download(repository, revision=revision, allow_patterns=[f"*{part}" for part in parts])
-
-    folder = from_hub("model", spec, f"folder, GGUF file or bundled name ({', '.join(BUNDLED_MODELS)})", get)
-    return Checkpoint(folder, spec.partition("@")[0], folder.name)
+def load_with(spec: str, options: ModelOptions) -> Model:
+    """The model a user names, made ready as options say."""
+    back_end, name = back_end_of(spec)
+    return back_end.load(name, options)

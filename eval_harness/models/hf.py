@@ -3,15 +3,13 @@
 from collections.abc import Callable, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from builders.device import DType, device_name, dtype_name
 from builders.errors import SetupError
-from eval_harness.models.base import MARKS, Generation, GenerationError
+from eval_harness.models.base import MARKS, Attention, Generation, GenerationError
 from eval_harness.models.prefix import can_share, prefilled, shared_length, spread
 from eval_harness.models.template import Template, first_line, load_tokenizer, position_limit
-
-Attention = Literal["sdpa", "flash"]
 
 _IMPLEMENTATIONS = {"sdpa": "sdpa", "flash": "flash_attention_2"}
 _TURN_ENDS = ("<|im_end|>", "<|eot_id|>", "<end_of_turn>")  # a chat model may stop here and not say so in its config

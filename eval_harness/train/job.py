@@ -12,7 +12,7 @@ from builders.errors import SetupError
 from builders.files import remove, replacing, write_json
 from builders.work import only_one
 from eval_harness.data.dataset import Dataset, Instance, check_parts, open_dataset
-from eval_harness.models import Checkpoint, find_checkpoint
+from eval_harness.models.local import Checkpoint, find_checkpoint
 from eval_harness.models.template import load_config, load_tokenizer, position_limit
 from eval_harness.models.training import Training, read_training, write_training
 from eval_harness.run.results import differing, open_record

@@ -11,7 +11,7 @@ from builders.errors import SetupError
 from builders.prompts import VERSION as PROMPT_VERSION
 from eval_harness.data.dataset import Dataset
 from eval_harness.methods.variants import Variant
-from eval_harness.models import Checkpoint
+from eval_harness.models.local import Checkpoint
 from eval_harness.models.training import Data, Named, Training
 from eval_harness.train.points import Point
 from eval_harness.train.samples import Counts

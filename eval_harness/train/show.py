@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from builders.errors import SetupError
 from eval_harness.data.dataset import Dataset, Instance, names, scan
-from eval_harness.models import Checkpoint
+from eval_harness.models.local import Checkpoint
 from eval_harness.models.template import load_config, load_tokenizer, position_limit
 from eval_harness.train.encode import Encoded, Encoder, add_marks
 from eval_harness.train.settings import Settings

@@ -12,8 +12,9 @@ from builders.manifest import read_manifest
 from eval_harness.data.dataset import open_dataset
 from eval_harness.lm_eval.demo import demo_tasks
 from eval_harness.lm_eval.write import source_of, write_tasks
-from eval_harness.models import find_checkpoint, load_model
+from eval_harness.models import load_model
 from eval_harness.models.hf import HfModel
+from eval_harness.models.local import find_checkpoint
 from eval_harness.run.plan import Plan, record
 from eval_harness.run.results import Results, Row
 from eval_harness.run.run import run

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from builders.errors import SetupError
-from eval_harness.models import find_checkpoint, load_model
+from eval_harness.models import load_model
 from eval_harness.models.base import GenerationError
 from eval_harness.models.hf import HfModel
+from eval_harness.models.local import find_checkpoint
 from tests.eval_harness.conftest import SPECIAL, save_model
 
 PROMPTS = ["one", "a longer prompt", "the longest prompt of them all, by far", "two", "été", "x" * 50, "?", "12345"]

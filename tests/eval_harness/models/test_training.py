@@ -8,7 +8,7 @@ import pytest
 
 from builders.errors import SetupError
 from eval_harness.data.dataset import Dataset
-from eval_harness.models import Checkpoint
+from eval_harness.models.local import Checkpoint
 from eval_harness.models.training import FILE, read_training, write_training
 from eval_harness.train.points import Point
 from eval_harness.train.settings import finished_record, request, wanted
