@@ -10,7 +10,8 @@ from builders.device import DType
 from builders.files import write_json
 from eval_harness.data.dataset import tokenizer_name
 from eval_harness.models import is_remote, load_with
-from eval_harness.models.base import Attention, Model, ModelOptions
+from eval_harness.models.back_end import Attention, ChatOptions, ModelOptions
+from eval_harness.models.base import Model
 from eval_harness.run.plan import MAX_NEW_TOKENS, Plan, default_folder, record, requests
 from eval_harness.run.results import Results
 
@@ -50,7 +51,7 @@ def counter_of(plan: Plan, model: str, tokenizer: str | None) -> str:
 
 def ready(model: str, counter: str, dtype: DType, attention: Attention, system: str | None, **server: Any) -> Model:
     """The model a user names, ready to answer; `server` says how an endpoint is asked, and concerns no other."""
-    from eval_harness.models.chat_api import ChatOptions, request_fields
+    from eval_harness.models.chat_api import request_fields
 
     fields = request_fields(server.pop("request_field") or ())
     return load_with(model, ModelOptions(dtype, attention, system, counter, ChatOptions(fields=fields, **server)))

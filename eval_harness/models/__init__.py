@@ -2,7 +2,8 @@
 
 from builders.device import DType
 from builders.registry import Registry
-from eval_harness.models.base import BackEnd, Model, ModelOptions
+from eval_harness.models.back_end import BackEnd, ModelOptions
+from eval_harness.models.base import Model
 from eval_harness.models.chat import ChatServer
 from eval_harness.models.local import Local
 from eval_harness.models.replay import Replay

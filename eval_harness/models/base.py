@@ -1,17 +1,12 @@
 """What the harness asks of a model."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
-
-from builders.device import DType
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from eval_harness.models.chat_api import ChatOptions
     from eval_harness.models.template import Template
 
-Attention = Literal["sdpa", "flash"]
 MARKS = ("<RETRIEVAL>", "</RETRIEVAL>")  # what stands around a retrieval (paper, section 4.1)
 
 
@@ -52,35 +47,6 @@ class Model(Protocol):
 
     def describe(self) -> dict[str, Any]:
         """Everything about the model that its outputs depend on, for the record of a run."""
-        ...
-
-
-@dataclass(frozen=True)
-class ModelOptions:
-    """How a user wants a model made ready; each back end takes what concerns it.
-
-    `tokenizer` counts the prompts of a remote model; `server` says how one is asked.
-    """
-
-    dtype: DType = "auto"
-    attention: Attention = "sdpa"
-    system: str | None = None
-    tokenizer: str = "smollm2"
-    server: "ChatOptions | None" = None
-
-
-class BackEnd(Protocol):
-    """Where models come from; one class with one line in `eval_harness.models.BACK_ENDS`, or an entry point.
-
-    `says` tells users what they name after its prefix. `remote`: the weights are not on this machine, so that prompts
-    are counted with a named tokenizer and no prefix of them is shared.
-    """
-
-    says: str
-    remote: bool
-
-    def load(self, name: str, options: ModelOptions) -> Model:
-        """The model `name`, ready to answer; SetupError where it is not to be had."""
         ...
 
 

@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from eval_harness.models.base import Model, ModelOptions
+from eval_harness.models.back_end import ModelOptions
+from eval_harness.models.base import Model
 
 
 class ChatServer:
@@ -13,7 +14,6 @@ class ChatServer:
 
     def load(self, name: str, options: ModelOptions) -> Model:
         """The model `name` of a server, its prompts counted with a named tokenizer; the server is not asked yet."""
-        from eval_harness.models.chat_api import ChatOptions, load_chat_model
+        from eval_harness.models.chat_api import load_chat_model
 
-        server = replace(options.server or ChatOptions(), system=options.system)
-        return load_chat_model(name, options.tokenizer, server)
+        return load_chat_model(name, options.tokenizer, replace(options.server, system=options.system))

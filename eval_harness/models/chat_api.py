@@ -1,17 +1,16 @@
 """Models behind an OpenAI-compatible chat endpoint."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from builders.errors import SetupError
 from builders.tokens import TokenCounter, token_counter
+from eval_harness.models.back_end import ChatOptions
 from eval_harness.models.base import Generation, GenerationError
 from eval_harness.models.chat_http import Endpoint
 from eval_harness.models.chat_reply import Reply
-
-LimitField = Literal["max_tokens", "max_completion_tokens"]
 
 _GREEDY: dict[str, Any] = {"temperature": 0, "seed": 0}
 _OURS = {"model", "messages", "max_tokens", "max_completion_tokens", "n", "stream"}
@@ -19,25 +18,6 @@ _PROBE = "Reply with the word OK."
 _PROBE_TOKENS = 256  # a reasoning model thinks even about this
 _PROBE_TRIES = 3
 _UNKNOWN_LIMIT = 1 << 62
-
-
-@dataclass(frozen=True)
-class ChatOptions:
-    """How a server is asked.
-
-    `base_url`: without one, OPENAI_BASE_URL or else OpenAI's. `max_positions`: the server's limit on prompt and output
-    together, in tokens. `timeout_s`: of one try. `limit_field`: the request's name for the output limit. `fields`: more
-    fields for each request; None takes out one of ours, which are temperature and seed, both 0.
-    """
-
-    base_url: str | None = None
-    system: str | None = None
-    max_positions: int | None = None
-    concurrency: int = 4
-    tries: int = 6
-    timeout_s: float = 600
-    limit_field: LimitField = "max_tokens"
-    fields: Mapping[str, Any] = field(default_factory=dict)
 
 
 class ChatModel:

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from builders.device import DType, device_name, dtype_name
 from builders.errors import SetupError
-from eval_harness.models.base import MARKS, Attention, Generation, GenerationError
+from eval_harness.models.back_end import Attention
+from eval_harness.models.base import MARKS, Generation, GenerationError
 from eval_harness.models.prefix import can_share, prefilled, shared_length, spread
 from eval_harness.models.template import Template, first_line, load_tokenizer, position_limit
 

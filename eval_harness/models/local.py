@@ -8,7 +8,8 @@ from typing import NamedTuple
 from builders.bundled import BUNDLED, bundled_file
 from builders.errors import SetupError
 from builders.hub import from_hub
-from eval_harness.models.base import Model, ModelOptions
+from eval_harness.models.back_end import ModelOptions
+from eval_harness.models.base import Model
 from eval_harness.models.gguf import dequantised, gguf_digest
 
 BUNDLED_MODELS = [name for name, item in BUNDLED.items() if item.file.endswith(".gguf")]

@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 
 from builders.errors import SetupError
-from eval_harness.models.base import Model, ModelOptions
+from eval_harness.models.back_end import ModelOptions
+from eval_harness.models.base import Model
 from eval_harness.models.fake import replaying
 
 

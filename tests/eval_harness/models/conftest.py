@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from builders.tokens import TokenCounter, token_counter
-from eval_harness.models.chat_api import ChatModel, ChatOptions
+from eval_harness.models.back_end import ChatOptions
+from eval_harness.models.chat_api import ChatModel
 from eval_harness.models.chat_http import Endpoint
 from tests.eval_harness.conftest import save_tokenizer
 from tests.eval_harness.models.chat_server import KEY, ChatServer, chat_server

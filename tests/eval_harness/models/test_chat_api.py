@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from builders.errors import SetupError
+from eval_harness.models.back_end import ChatOptions
 from eval_harness.models.base import Generation, GenerationError
-from eval_harness.models.chat_api import ChatModel, ChatOptions, Estimate, estimate, request_fields
+from eval_harness.models.chat_api import ChatModel, Estimate, estimate, request_fields
 from eval_harness.models.chat_http import Endpoint
 from tests.eval_harness.models.chat_server import KEY, ChatServer, Fault, completion
 

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from builders.errors import SetupError
+from eval_harness.models.back_end import ChatOptions
 from eval_harness.models.base import GenerationError
-from eval_harness.models.chat_api import ChatModel, ChatOptions, load_chat_model
+from eval_harness.models.chat_api import ChatModel, load_chat_model
 from eval_harness.models.chat_http import Endpoint
 from tests.eval_harness.models.chat_server import KEY, ChatServer, Fault
 
