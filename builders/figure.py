@@ -1,10 +1,9 @@
 """What the contexts of a dataset are made of, as a figure."""
 
 from pathlib import Path
-from typing import Any
 
 from builders.errors import SetupError
-from builders.manifest import read_manifest
+from builders.manifest import Manifest, read_manifest
 from builders.prompts import block
 from builders.tokens import token_counter
 from builders.views import connect
@@ -15,8 +14,9 @@ COLOURS = {"gold": "#2a9d4e", "confounder": "#c8443c", "random": "#b8bcc2"}
 
 def write_figure(folder: Path, length: str, out: Path) -> None:
     """Writes a PNG or SVG: mean passages and mean tokens by role at every confounding ratio of one length."""
-    ratios = _ratios(read_manifest(folder), length)
-    means = {ratio: _means(folder, f"{length}_p{ratio}") for ratio in ratios}
+    configs = _by_ratio(read_manifest(folder), length)
+    ratios = sorted(configs)
+    means = {ratio: _means(folder, configs[ratio]) for ratio in ratios}
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 3.2), layout="constrained")
@@ -35,16 +35,18 @@ def write_figure(folder: Path, length: str, out: Path) -> None:
     figure.savefig(out, dpi=150, metadata={"Software": None} if out.suffix == ".png" else None)
 
 
-def _ratios(manifest: dict[str, Any], length: str) -> list[int]:
-    found = [int(config.split("_p")[1]) for config in manifest["configs"] if config.startswith(f"{length}_p")]
+def _by_ratio(manifest: Manifest, length: str) -> dict[int, str]:
+    """The configs of a length by their ratio."""
+    configs = {about.ratio: name for name, about in manifest.configs.items() if about.length == length}
+    found = {ratio: name for ratio, name in configs.items() if ratio is not None}
     if not found:
-        raise SetupError(f"no config of length {length!r}; there are {', '.join(manifest['configs'])}")
-    return sorted(found)
+        raise SetupError(f"no config of length {length!r}; there are {', '.join(manifest.configs)}")
+    return found
 
 
 def _means(folder: Path, config: str) -> dict[str, dict[str, float]]:
     """Mean passages and tokens per row, by role, over all splits of a config."""
-    counter = token_counter(read_manifest(folder)["recipe"]["tokenizer"])
+    counter = token_counter(read_manifest(folder).tokenizer_name())
     connection = connect(folder)
     rows = connection.execute(f'SELECT count(*) FROM "{config}"').fetchall()[0][0]
     means = {}

@@ -1,9 +1,22 @@
-"""What datasets of format 1 leave to the names of their tasks: each task's kind, labels and scorer."""
+"""Datasets of format 1, whose facts stand in names and flags: the one place that reads them from there.
 
-from builders.tasks import TaskSpec
+`upgraded` makes the values of a manifest of format 2; `row_of` and `select` make rows of it, in Python and in SQL.
+"""
 
+import re
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from builders.config import tokens_of
+from builders.tasks import KindName, TaskSpec
+
+FORMAT = "icr2-manifest/1"
+
+_LENGTH = "[1-9][0-9]*[km]?"
+_WITH_RATIO = re.compile(f"(?P<length>{_LENGTH})_p(?P<ratio>[0-9]+)")
+_OF_A_FAMILY = re.compile(f"(?P<family>loft|controlled|needles|frames|given)_(?P<length>{_LENGTH}|full)")
 FACT_LABELS = {"SUPPORTS": "TRUE", "REFUTES": "FALSE"}
-
 _TASKS = {
     "fever": TaskSpec("fever", "fact", FACT_LABELS),
     "wow": TaskSpec("wow", "dialogue"),
@@ -12,12 +25,55 @@ _TASKS = {
     "needle": TaskSpec("needle", "needle"),
     "needles": TaskSpec("needles", "needle", scorer="all_needles"),
 }
-
 NOT_EXTRACTIVE = tuple(name for name, task in _TASKS.items() if not task.says.extractive)
+_MADE_TASKS = {"controlled": ("controlled_1hop", "controlled_2hop"), "frames": ("frames",)}
+_WAIVED = "answer_filter_not_applicable"
+
+_DEPTH = re.compile(r"depth_([0-9]+)")
+_NEEDLE_FLAGS = ("one_hop", "literal", "default", "inverted", "control")
+_ENDS = {
+    "controlled": "-d[0-9]{3}$",
+    "needles": "-((one_hop|literal)-(default|inverted)-[0-9]+|control-[0-9]+)$",
+}  # what follows the question's id in an instance's, by family
 
 
-def spec_of(task: str) -> TaskSpec:
-    """The task that a name stands for in format 1; every name but a few is that of a question."""
+def upgraded(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """The values of a manifest in format 2, but for `format`; what cannot be made out is left for the reader to refuse.
+
+    Tasks that the recipe does not name are those of the rows in `folder`.
+    """
+    recipe = values.get("recipe") or {}
+    configs = values.get("configs")
+    if not isinstance(recipe, dict) or not isinstance(configs, dict):
+        return {"tasks": {}, **values}
+    facts = {name: {**config_facts(name, recipe), "files": files} for name, files in configs.items()}
+    families = {config["family"] for config in facts.values()}
+    tasks = {name: spec_of(name, families)._asdict() for name in _task_names(recipe, configs, folder)}
+    return {**values, "configs": facts, "tasks": tasks}
+
+
+def config_facts(name: str, recipe: Mapping[str, Any]) -> dict[str, Any]:
+    """Family, length, tokens, ratio, depth and budget of a config, from its name and the recipe."""
+    facts: dict[str, Any] = {"family": "icr2", "length": None, "tokens": None, "ratio": None, "depth": None}
+    if found := _WITH_RATIO.fullmatch(name):
+        facts |= {"length": found["length"], "ratio": int(found["ratio"])}
+    elif found := _OF_A_FAMILY.fullmatch(name):
+        facts |= {"family": found["family"], "length": None if found["length"] == "full" else found["length"]}
+    if facts["length"]:
+        facts["tokens"] = tokens_of(facts["length"])
+    return facts | {"budget": _budget(facts["tokens"], recipe.get("reserve"))}
+
+
+def _budget(tokens: int | None, reserve: int | None) -> int | None:
+    if tokens is None:
+        return None
+    return tokens - (reserve if reserve is not None else (1024 if tokens >= 8192 else 256))
+
+
+def spec_of(task: str, families: Collection[str] = ()) -> TaskSpec:
+    """The task that a name stands for, in a dataset with configs of these families; most are questions."""
+    if set(families) == {"needles"}:
+        return TaskSpec(task, "needle")
     return _TASKS.get(task) or TaskSpec(task, "qa")
 
 
@@ -25,3 +81,87 @@ def prompt_kind(task: str) -> str:
     """Which of three prompts a task of format 1 has: `qa`, `fact` or `dialogue`."""
     kind = spec_of(task).kind
     return kind if kind in ("fact", "dialogue") else "qa"
+
+
+def _task_names(recipe: Mapping[str, Any], configs: Mapping[str, Any], folder: Path) -> list[str]:
+    if isinstance(named := recipe.get("tasks"), dict):
+        return list(named)
+    if (kind := recipe.get("kind")) in _MADE_TASKS:
+        return list(_MADE_TASKS[kind])
+    return list(dict.fromkeys(_tasks_in_rows(configs, folder)))
+
+
+def _tasks_in_rows(configs: Mapping[str, Any], folder: Path) -> Iterator[str]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    for path in _paths(configs):
+        if not path.startswith("/") and ".." not in path and (folder / path).is_file():
+            try:
+                column = pq.read_table(folder / path, columns=["task"]).column("task")
+            except (pa.ArrowException, OSError, KeyError):
+                continue  # the validation suite says what is wrong with a file
+            yield from sorted(str(task) for task in column.unique().to_pylist() if task)
+
+
+def _paths(configs: Mapping[str, Any]) -> Iterator[str]:
+    for splits in configs.values():
+        for files in splits.values() if isinstance(splits, dict) else ():
+            for file in files if isinstance(files, list) else ():
+                if isinstance(file, dict) and isinstance(file.get("path"), str):
+                    yield file["path"]
+
+
+def row_of(row: Mapping[str, Any], config: str, family: str, spec: TaskSpec) -> dict[str, Any]:
+    """A row in format 2: its columns of format 1 with those that were added."""
+    flags = list(row.get("flags") or [])
+    answers = list(row.get("answers") or [])
+    depths = [int(found[1]) for flag in flags if (found := _DEPTH.fullmatch(flag))]
+    return {
+        **row,
+        "config": config,
+        "question_id": question_id(row["id"], family),
+        "kind": spec.kind,
+        "answer_kind": _answer_kind(spec.kind, answers, flags),
+        "depth": depths[0] if depths else None,
+        "flags": [flag for flag in flags if not _is_fact(flag, family)],
+    }
+
+
+def question_id(id: str, family: str) -> str:
+    """The id of the question that an instance asks, which others of its family ask too."""
+    return re.sub(_ENDS[family], "", id) if family in _ENDS else id
+
+
+def _is_fact(flag: str, family: str) -> bool:
+    """Whether a flag says what a column of format 2 says."""
+    return bool(_DEPTH.fullmatch(flag)) or (family == "needles" and flag in _NEEDLE_FLAGS)
+
+
+def _answer_kind(kind: KindName, answers: list[str], flags: list[str]) -> str:
+    if not answers:
+        return "none"
+    if kind == "fact":
+        return "label"
+    return "yesno" if _WAIVED in flags else "text"
+
+
+def select(source: str, config: str, family: str, tasks: Mapping[str, TaskSpec]) -> str:
+    """SQL of the rows of a source in format 2, in the order of its columns; what `row_of` does in Python."""
+    kinds = " ".join(f"WHEN {_quoted(name)} THEN {_quoted(task.kind)}" for name, task in tasks.items())
+    kind = f"CASE task {kinds} ELSE 'qa' END" if kinds else "'qa'"
+    end = _ENDS.get(family)
+    question = f"regexp_replace(id, {_quoted(end)}, '')" if end else "id"
+    depth = f"list_filter(flags, lambda flag: regexp_full_match(flag, '{_DEPTH.pattern}'))[1]"
+    return f"""
+        SELECT id, {_quoted(config)} AS config, {question} AS question_id, context_id, task, {kind} AS kind, query,
+               answers,
+               CASE WHEN coalesce(len(answers), 0) = 0 THEN 'none' WHEN {kind} = 'fact' THEN 'label'
+                    WHEN list_contains(flags, '{_WAIVED}') THEN 'yesno' ELSE 'text' END AS answer_kind,
+               passages, gold, regexp_extract({depth}, '{_DEPTH.pattern}', 1)::INTEGER AS depth,
+               n_tokens, confounding_ratio, hops, reasoning_types, flags
+        FROM {source}"""
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

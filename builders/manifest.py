@@ -1,25 +1,220 @@
-"""Reads the manifest of a dataset folder."""
+"""Reads the manifest of a dataset folder, of either format, as typed values whose names and paths are checked."""
 
 import json
-from pathlib import Path
-from typing import Any
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any, Literal
 
+import pyarrow as pa
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from builders import format1
+from builders.config import Name
 from builders.errors import SetupError
+from builders.schema import INSTANCES, INSTANCES_1, Split
+from builders.tasks import TaskSpec
 
-FORMAT = "icr2-manifest/1"
+FORMAT = "icr2-manifest/2"
+PIPELINE_FAMILIES = ("icr2", "loft")  # whose rows a build from a knowledge source makes
 
 
-def read_manifest(folder: Path) -> dict[str, Any]:
-    """The manifest of a dataset folder; SetupError where there is none."""
+def _inside(path: str) -> str:
+    parts = PurePosixPath(path)
+    if not path or parts.is_absolute() or ".." in parts.parts or "\\" in path or parts.as_posix() != path:
+        raise ValueError("a relative path inside the folder, such as 4k_p0/test-00000-of-00001.parquet")
+    return path
+
+
+class Record(BaseModel):
+    """A part of a manifest; a field that it does not have is refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class File(Record):
+    """A Parquet file: its path in the folder, its size and its digest."""
+
+    path: Annotated[str, AfterValidator(_inside)]
+    rows: Annotated[int, Field(ge=0)]
+    bytes: Annotated[int, Field(ge=0)]
+    sha256: str
+
+
+class Config(Record):
+    """What a config says of its rows, and its files by split.
+
+    `family` is icr2, loft, or the kind of a synthetic dataset; `length` is the label of a context length, `tokens` its
+    number, both null where the source alone makes the context; `ratio` and `depth` are percent; `budget` is the most
+    tokens that a rendered prompt may have.
+    """
+
+    family: Name
+    length: str | None = None
+    tokens: int | None = None
+    ratio: Annotated[int, Field(ge=0, le=100)] | None = None
+    depth: Annotated[int, Field(ge=0, le=100)] | None = None
+    budget: int | None = None
+    files: dict[Split, Annotated[list[File], Field(min_length=1)]]
+
+    @property
+    def rows(self) -> int:
+        """The rows of all splits."""
+        return sum(file.rows for files in self.files.values() for file in files)
+
+    @property
+    def synthetic(self) -> bool:
+        """Whether a kind of synthetic dataset made its rows, without retrievers."""
+        return self.family not in PIPELINE_FAMILIES
+
+
+class Tokenizer(Record):
+    """The tokenizer that lengths are counted with."""
+
+    name: str
+    sha256: str = ""
+
+
+class Manifest(Record):
+    """A dataset as its manifest describes it; `sha256` is the digest of the file, `format` the one that it says."""
+
+    format: Literal["icr2-manifest/1", "icr2-manifest/2"]
+    name: str
+    version: str
+    language: str = "en"
+    tasks: dict[Name, TaskSpec]
+    configs: Annotated[dict[Name, Config], Field(min_length=1)]
+    recipe: dict[str, Any] = {}
+    recipe_digest: str = ""
+    inputs: dict[str, dict[str, Any]] = {}
+    tokenizer: Tokenizer | None = None
+    retrievers: dict[str, dict[str, Any]] = {}
+    counts: dict[str, dict[str, int]] = {}
+    written_with: dict[str, str] = {}
+    sha256: str
+
+    @model_validator(mode="after")
+    def _labels_where_they_are_asked_for(self) -> "Manifest":
+        for task in self.tasks.values():
+            if (task.kind == "fact") != bool(task.labels):
+                wanted = (
+                    "its labels, since its kind is fact" if task.kind == "fact" else "none, since its kind is not fact"
+                )
+                raise ValueError(f"tasks.{task.name}.labels: found {dict(task.labels)}, wanted {wanted}")
+        return self
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The Arrow schema of its rows."""
+        return INSTANCES_1 if self.is_format_1 else INSTANCES
+
+    @property
+    def is_format_1(self) -> bool:
+        """Whether its rows are of format 1, which `builders.format1` upgrades."""
+        return self.format == format1.FORMAT
+
+    @property
+    def splits(self) -> list[Split]:
+        """All splits, in the order in which the configs name them."""
+        return list(dict.fromkeys(split for config in self.configs.values() for split in config.files))
+
+    def config(self, name: str) -> Config:
+        """A config by its name; SetupError names them all where it is none."""
+        if name not in self.configs:
+            raise SetupError(f"no config {name!r} in {self.name}; there are {', '.join(self.configs)}")
+        return self.configs[name]
+
+    def task(self, name: str) -> TaskSpec:
+        """A task by its name; SetupError names them all where it is none."""
+        if name not in self.tasks:
+            raise SetupError(f"no task {name!r} in {self.name}; there are {', '.join(self.tasks)}")
+        return self.tasks[name]
+
+    def tokenizer_name(self) -> str:
+        """The name of the tokenizer; SetupError where the manifest has none."""
+        if self.tokenizer is None:
+            raise SetupError(f"the manifest of {self.name} names no tokenizer; build the dataset again")
+        return self.tokenizer.name
+
+    def path_of(self, folder: Path, file: File) -> Path:
+        """The local path of a file; SetupError where a link leads out of the folder."""
+        path = folder / file.path
+        if not any(path.resolve().is_relative_to(root) for root in _roots(folder)):
+            raise SetupError(f"{path} is a link to {path.resolve()}; wanted a file in {folder}")
+        return path
+
+
+def _roots(folder: Path) -> list[Path]:
+    """Where a dataset's files may lie: in its folder, or in the Hub's cache, whose snapshots are links to blobs."""
+    folder = folder.resolve()
+    cached = folder.parent.name == "snapshots"
+    return [folder, *([folder.parent.parent / "blobs"] if cached else [])]
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of a dataset folder; SetupError names what is wrong in it, or what to run where there is none."""
+    path, content, values = _read(folder)
+    try:
+        if values["format"] == format1.FORMAT:
+            values = format1.upgraded(values, folder)
+        values = {**values, "sha256": sha256(content).hexdigest()}
+        return Manifest.model_validate(_with_names(values))
+    except ValidationError as error:
+        raise SetupError(f"{path}: {_first_problem(error)}; build the dataset again") from None
+
+
+def raw_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest as it is written, unchecked."""
+    return _read(folder)[2]
+
+
+def _read(folder: Path) -> tuple[Path, bytes, dict[str, Any]]:
     path = folder / "manifest.json"
     try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+        content = path.read_bytes()
+        values = json.loads(content)
+    except (FileNotFoundError, NotADirectoryError):
         raise SetupError(
             f"{folder} is no dataset: it has no manifest.json; run: icr2 build RECIPE --out {folder}"
         ) from None
+    except OSError as error:
+        raise SetupError(f"{path} cannot be read: {error.strerror}; check its permissions") from None
     except ValueError as error:
         raise SetupError(f"{path} is not JSON ({error}); build the dataset again") from None
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise SetupError(f"{path} is not of the format {FORMAT}; build the dataset again")
-    return manifest
+    if not isinstance(values, dict):
+        raise SetupError(f"{path}: found {type(values).__name__}, wanted an object; build the dataset again")
+    if values.get("format") not in (FORMAT, format1.FORMAT):
+        found = values.get("format")
+        raise SetupError(
+            f"{path}: format: found {found!r}, wanted {FORMAT} or {format1.FORMAT}; build the dataset again"
+        )
+    return path, content, values
+
+
+def _with_names(values: dict[str, Any]) -> dict[str, Any]:
+    """The values with the name of each task in it."""
+    tasks = values.get("tasks")
+    if not isinstance(tasks, dict):
+        return values
+    named = {name: {**task, "name": name} if isinstance(task, dict) else task for name, task in tasks.items()}
+    return {**values, "tasks": named}
+
+
+def _first_problem(error: ValidationError) -> str:
+    problem = error.errors()[0]
+    field = ".".join(str(part) for part in problem["loc"] if part != "[key]")
+    match problem["type"]:
+        case "missing":
+            return f"{field}: found nothing, wanted a value"
+        case "extra_forbidden" | "unexpected_keyword_argument":
+            return f"{field}: found a field that is unknown, wanted none"
+        case "value_error" if not field:
+            return str(problem["ctx"]["error"])
+        case "value_error":
+            return f"{field}: found {_shown(problem['input'])}, wanted {problem['ctx']['error']}"
+    wanted = problem["msg"].removeprefix("Input should be ")
+    return f"{field}: found {_shown(problem['input'])}, wanted {wanted}"
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."

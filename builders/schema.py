@@ -147,6 +147,8 @@ INSTANCES = pa.schema(
     metadata={"format": "icr2-instance/1"},
 )
 
+INSTANCES_1 = INSTANCES  # rows of datasets of format 1, which are still read
+
 # The mixer's decision for one row of the dataset; texts are filled in when it is written.
 PLANS = pa.schema(
     [

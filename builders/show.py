@@ -27,9 +27,7 @@ def print_instance(folder: Path, config: str, id: str, console: Console) -> None
 def find_instance(folder: Path, config: str, id: str) -> dict[str, Any]:
     """The row with an id in a config."""
     connection = connect(folder)
-    configs = read_manifest(folder)["configs"]
-    if config not in configs:
-        raise SetupError(f"no config {config!r} in {folder}; there are {', '.join(configs)}")
+    read_manifest(folder).config(config)
     result = connection.execute(f'SELECT * FROM "{config}" WHERE id = ?', [id])
     names = [column[0] for column in result.description]
     row = result.fetchone()

@@ -5,6 +5,7 @@ from typing import Any
 
 from rich.table import Table
 
+from builders.manifest import Manifest
 from builders.views import connect
 from builders.work import Build
 
@@ -24,14 +25,14 @@ def statistics(folder: Path) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
 
-def summary_table(folder: Path, manifest: dict[str, Any]) -> Table:
+def summary_table(folder: Path, manifest: Manifest) -> Table:
     """The closing table of a build."""
-    table = Table(title=f"{manifest['name']} {manifest['version']}: means per instance")
+    table = Table(title=f"{manifest.name} {manifest.version}: means per instance")
     for name in ("config", "split", "rows", "passages", "tokens", "gold", "ratio", "underfull", "short pool"):
         table.add_column(name, justify="left" if name in ("config", "split") else "right")
     found = {(record["config"], record["split"]): record for record in statistics(folder)}
-    for config, splits in manifest["configs"].items():
-        for split in splits:
+    for config, about in manifest.configs.items():
+        for split in about.files:
             table.add_row(config, split, *_cells(found[config, split]))
     return table
 

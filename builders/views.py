@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
+from builders import format1
 from builders.errors import SetupError
-from builders.manifest import read_manifest
+from builders.manifest import File, Manifest, read_manifest
 
 if TYPE_CHECKING:
     import duckdb
@@ -30,7 +31,7 @@ def connect(folder: Path) -> "duckdb.DuckDBPyConnection":
     """A connection in memory with views of a dataset.
 
     Each config has a view of its rows (`split` added) and one of its passages, `{config}_passages`, where a row
-    without passages keeps one line; `all_configs` has the rows of all (`config` added too).
+    without passages keeps one line; `all_configs` has the rows of all. Rows of format 1 are shown as those of format 2.
     """
     import duckdb
 
@@ -55,27 +56,33 @@ def readable(folder: Path) -> Iterator[None]:
 
 
 def _make_views(connection: "duckdb.DuckDBPyConnection", folder: Path) -> None:
-    views = []
-    for config, splits in read_manifest(folder)["configs"].items():
-        selects = []
-        for split, files in splits.items():
-            paths = ", ".join(_literal(str(_existing(folder, file["path"]))) for file in files)
-            selects.append(f"SELECT *, {_literal(split)} AS split FROM read_parquet([{paths}])")
+    manifest = read_manifest(folder)
+    for config, about in manifest.configs.items():
+        selects = [_select(folder, manifest, config, split, files) for split, files in about.files.items()]
         connection.execute(f'CREATE VIEW "{config}" AS {" UNION ALL ".join(selects)}')
         connection.execute(f'CREATE VIEW "{config}_passages" AS {_PASSAGES.format(config)}')
-        views.append(f'SELECT {_literal(config)} AS config, * FROM "{config}"')
-    connection.execute(f"CREATE VIEW all_configs AS {' UNION ALL '.join(views)}")
+    rows = [f'SELECT * FROM "{config}"' for config in manifest.configs]
+    connection.execute(f"CREATE VIEW all_configs AS {' UNION ALL '.join(rows)}")
 
 
-def _literal(text: str) -> str:
+def _select(folder: Path, manifest: Manifest, config: str, split: str, files: list[File]) -> str:
+    paths = ", ".join(literal(str(_existing(folder, manifest, file))) for file in files)
+    rows = f"read_parquet([{paths}])"
+    if manifest.is_format_1:
+        rows = f"({format1.select(rows, config, manifest.configs[config].family, manifest.tasks)})"
+    return f"SELECT *, {literal(split)} AS split FROM {rows}"
+
+
+def literal(text: str) -> str:
+    """Text as SQL writes it."""
     return "'" + text.replace("'", "''") + "'"
 
 
-def _existing(folder: Path, path: str) -> Path:
-    full = folder / path
-    if not full.is_file():
-        raise SetupError(f"{full} is missing, and the manifest lists it; build the dataset again")
-    return full
+def _existing(folder: Path, manifest: Manifest, file: File) -> Path:
+    path = manifest.path_of(folder, file)
+    if not path.is_file():
+        raise SetupError(f"{path} is missing, and the manifest lists it; build the dataset again")
+    return path
 
 
 def run_sql(folder: Path, query: str, csv: bool, console: Console) -> None:

@@ -11,7 +11,7 @@ from builders.card import licences_of
 from builders.errors import SetupError
 from builders.files import replacing, write_json
 from builders.load_recipe import recipe_of
-from builders.manifest import read_manifest
+from builders.manifest import raw_manifest
 from builders.views import connect
 from dataset_cards import facts
 from dataset_cards.columns import COLUMNS, MEMBERS
@@ -37,7 +37,7 @@ def write_card(folder: Path, published: str | None = None, advance: Advance = la
 
     `published` is a date (YYYY-MM-DD) for the Croissant file. SetupError where validation.json is of another manifest.
     """
-    manifest = read_manifest(folder)
+    manifest = raw_manifest(folder)
     validation = read_validation(folder)
     statistics = measure(folder, advance)
     recipe, schema = recipe_of(manifest["recipe"]), schema_of(folder, manifest)

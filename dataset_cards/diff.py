@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from builders.errors import SetupError
 from builders.hub import from_hub
-from builders.manifest import read_manifest
+from builders.manifest import raw_manifest
 from builders.schema import INSTANCES
 
 if TYPE_CHECKING:
@@ -60,8 +60,8 @@ def _unequal(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, list[Any]]
 
 def _side(spec: str) -> Side:
     if Path(spec).is_dir():
-        return Side(spec, _as_it_is(read_manifest(Path(spec)), Path(spec)), Path(spec))
-    return Side(spec, read_manifest(_fetched(spec, ["manifest.json"])), None)
+        return Side(spec, _as_it_is(raw_manifest(Path(spec)), Path(spec)), Path(spec))
+    return Side(spec, raw_manifest(_fetched(spec, ["manifest.json"])), None)
 
 
 def _as_it_is(manifest: dict[str, Any], folder: Path) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import track
 
 from builders.errors import SetupError
-from builders.manifest import read_manifest
+from builders.manifest import raw_manifest
 from dataset_cards.front_matter import split_card
 from validation.checks import CHECKS
 
@@ -61,7 +61,7 @@ def checked_release(folder: Path, version: str | None, console: Console) -> Rele
     SetupError where a part is missing, was changed after validation, does not belong to the manifest, or would not
     load from the Hub; or where `version` is not the manifest's.
     """
-    manifest = read_manifest(folder)
+    manifest = raw_manifest(folder)
     _check_version(manifest, version)
     digest = hashlib.sha256((folder / "manifest.json").read_bytes()).hexdigest()
     _check_validation(folder, digest)

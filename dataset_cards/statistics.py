@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from builders.figure import ROLES
-from builders.manifest import read_manifest
+from builders.manifest import raw_manifest
 from builders.views import connect
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def measure(folder: Path, advance: Advance = lambda: None) -> Record:
 
     Each config and split has the numbers of all its rows and, under `tasks`, those of each task.
     """
-    manifest = read_manifest(folder)
+    manifest = raw_manifest(folder)
     connection = connect(folder)
     connection.execute("SET memory_limit = '1GB'")
     connection.execute("SET temp_directory = ?", [tempfile.gettempdir()])

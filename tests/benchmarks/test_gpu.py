@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from builders.manifest import FORMAT
 from tests.eval_harness.conftest import instance, save_model, write_config
+from tests.manifests import write_manifest
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "gpu.py"
 
@@ -58,9 +58,7 @@ def test_rap_goes_from_heads_to_a_report(tmp_path: Path) -> None:
     dataset = tmp_path / "data"
     write_config(dataset, "1k_p0", rows)
     write_config(dataset, "1k_p0", rows, "validation-00000-of-00001.parquet")
-    files = {split: [{"path": f"1k_p0/{split}-00000-of-00001.parquet"}] for split in ("test", "validation")}
-    manifest = {"format": FORMAT, "name": "tiny", "version": "1.0.0", "configs": {"1k_p0": files}}
-    (dataset / "manifest.json").write_text(json.dumps(manifest))
+    write_manifest(dataset, "tiny")
     model = save_model(tmp_path / "model")
     options = ("--dataset", dataset, "--config", "1k_p0", "--model", model, "--dtype", "float32", "--cpu")
     small = ("--m", "1,2", "--q", "1,2", "--probe", 4, "--limit", 2)

@@ -1,6 +1,5 @@
 """A dataset read by DuckDB, against the same files read by pyarrow."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from builders.errors import SetupError
-from builders.manifest import FORMAT
 from builders.schema import INSTANCES
 from builders.views import connect
+from tests.manifests import write_manifest
 
 
 def row(id: str, passages: list[dict[str, Any]], answers: list[str], flags: list[str]) -> dict[str, Any]:
@@ -43,12 +42,10 @@ ROWS = [
 def folder(tmp_path: Path) -> Path:
     """Two files: the first has only empty and null values where the second has real ones."""
     (tmp_path / "1k_p50").mkdir()
-    files = []
     for number, part in enumerate(([ROWS[1]], [ROWS[0], ROWS[2]])):
         path = f"1k_p50/test-{number:05d}-of-00002.parquet"
         pq.write_table(pa.Table.from_pylist(part, schema=INSTANCES), tmp_path / path)
-        files.append({"path": path, "rows": len(part)})
-    (tmp_path / "manifest.json").write_text(json.dumps({"format": FORMAT, "configs": {"1k_p50": {"test": files}}}))
+    write_manifest(tmp_path)
     return tmp_path
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from builders.config import tokens_of
 from builders.errors import SetupError
-from builders.manifest import read_manifest
+from builders.manifest import raw_manifest
 from builders.prompts import BLANK_LINE, haystack
 from builders.views import connect, readable
 
@@ -62,7 +62,7 @@ def length_of(config: str) -> int:
 
 def needle_configs(folder: Path, asked: Sequence[str]) -> list[str]:
     """The configs of needles that were asked for, or all, from the shortest; SetupError where there is none."""
-    there = [config for config in read_manifest(folder)["configs"] if config.startswith(PREFIX)]
+    there = [config for config in raw_manifest(folder)["configs"] if config.startswith(PREFIX)]
     if not there:
         raise SetupError(f"{folder} has no config of needles; build one with: icr2 build needles --out needles")
     if unknown := sorted(set(asked) - set(there)):

@@ -3,19 +3,18 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
 from builders.errors import SetupError
-from builders.manifest import FORMAT
 from eval_harness.commands import oncu as cli
 from eval_harness.models.fake import FakeModel
 from eval_harness.run.results import read_rows
 from tests.eval_harness.conftest import write_config
 from tests.eval_harness.protocols.oncu.test_argument import System, questions
+from tests.manifests import write_manifest
 
 RUNNER = CliRunner()
 FILES = {"oncu.csv", "scores.csv", "validity.csv", "modes.csv", "report.md", "report.html"}
@@ -33,12 +32,9 @@ def app() -> typer.Typer:
 def dataset(tmp_path: Path) -> Path:
     """Two lengths of the eight questions, their gold at two depths."""
     folder = tmp_path / "data"
-    configs: dict[str, Any] = {}
     for config in ("controlled_1k", "controlled_2k"):
         write_config(folder, config, [row | {"flags": [f"depth_{n % 2 * 50}"]} for n, row in enumerate(questions())])
-        configs[config] = {"test": [{"path": f"{config}/test-00000-of-00001.parquet"}]}
-    manifest = {"format": FORMAT, "name": "data", "version": "1.0.0", "configs": configs}
-    (folder / "manifest.json").write_text(json.dumps(manifest))
+    write_manifest(folder)
     return folder
 
 

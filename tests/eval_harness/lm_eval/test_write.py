@@ -6,7 +6,7 @@ import yaml
 
 from builders import prompts
 from builders.errors import SetupError
-from builders.manifest import read_manifest
+from builders.manifest import raw_manifest
 from eval_harness import scoring as scorers
 from eval_harness.lm_eval import write
 from eval_harness.lm_eval.hooks import VERSION
@@ -30,7 +30,7 @@ def read(text: str) -> dict[str, Any]:
 
 @pytest.fixture
 def files(tiny: Path) -> dict[str, dict[str, Any]]:
-    return {name: read(text) for name, text in task_files(source_of(read_manifest(tiny), "/data/tiny")).items()}
+    return {name: read(text) for name, text in task_files(source_of(raw_manifest(tiny), "/data/tiny")).items()}
 
 
 def test_a_version_stands_for_one_set_of_prompts_scorers_and_limits() -> None:
@@ -89,7 +89,7 @@ def test_a_repository_is_named_with_its_revision() -> None:
 
 
 def test_files_can_be_written_again_but_not_among_others(tiny: Path, tmp_path: Path) -> None:
-    source = source_of(read_manifest(tiny), "x")
+    source = source_of(raw_manifest(tiny), "x")
     out = tmp_path / "deep" / "out"
     assert write_tasks(source, out) == write_tasks(source, out) == len(list(out.iterdir()))
     (out / "other.yaml").write_text("task: other\n")

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from builders.manifest import FORMAT
 from eval_harness.data.dataset import open_dataset
 from eval_harness.report.study import Study, one_study, read_studies
 from eval_harness.run.results import Row, Status
 from eval_harness.scoring import scorer_for
 from tests.eval_harness.conftest import instance, write_config
+from tests.manifests import write_manifest
 
 CONDITIONS = {"closed_book": "closed_book", "vanilla_rag": "vanilla", "oracle_rag": "oracle"}
 HOSTILE = "</script><script>window.pwned = 1</script><img src=x onerror='window.pwned = 1'>"
@@ -64,12 +64,9 @@ def write_dataset(folder: Path) -> Path:
         instance("fever-1", "fever", "Osmium is dense.", ["SUPPORTS"], [0], ["Osmium is dense indeed."]),
     ]
     rows[0]["passages"][0] |= {"title": HOSTILE, "role": "confounder", "retrievers": ["bm25"], "rank": 1}
-    configs: dict[str, Any] = {}
     for config in ("1k_p0", "1k_p100"):
         write_config(folder, config, rows)
-        configs[config] = {"test": [{"path": f"{config}/test-00000-of-00001.parquet"}]}
-    manifest = {"format": FORMAT, "name": "data", "version": "1.0.0", "configs": configs}
-    (folder / "manifest.json").write_text(json.dumps(manifest))
+    write_manifest(folder)
     return folder
 
 

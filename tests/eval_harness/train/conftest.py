@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from builders.manifest import FORMAT
 from eval_harness.models.training import Training
 from eval_harness.train.job import train
 from eval_harness.train.settings import Settings
 from eval_harness.train.sft import SFT
 from tests.eval_harness.conftest import Rows, instance, save_model, write_config
+from tests.manifests import write_manifest
 
 PLACES = ("Lima", "Oslo", "Rome", "Cairo")
 CONFIG = "1k_p0"
@@ -33,18 +33,15 @@ def write_dataset(folder: Path, train: Rows, validation: Rows, config: str = CON
     """A dataset with both splits."""
     for split, rows in (("train", train), ("validation", validation)):
         write_config(folder, config, rows, f"{split}-00000-of-00001.parquet")
-    (folder / "manifest.json").write_text(json.dumps({"name": "tiny", "version": "1.0.0", "configs": [config]}))
+    write_manifest(folder, "tiny")
     return folder
 
 
 def write_splits(folder: Path) -> Path:
     """The eight instances as train, validation and test split of a dataset that a report reads too."""
-    files = {split: f"{split}-00000-of-00001.parquet" for split in ("train", "validation", "test")}
-    for name in files.values():
-        write_config(folder, CONFIG, learnable(), name)
-    configs = {CONFIG: {split: [{"path": f"{CONFIG}/{name}"}] for split, name in files.items()}}
-    manifest = {"format": FORMAT, "name": "tiny", "version": "1.0.0", "configs": configs}
-    (folder / "manifest.json").write_text(json.dumps(manifest))
+    for split in ("train", "validation", "test"):
+        write_config(folder, CONFIG, learnable(), f"{split}-00000-of-00001.parquet")
+    write_manifest(folder, "tiny")
     return folder
 
 

@@ -1,6 +1,5 @@
 """A dataset of four questions over eight articles, in contexts of passages."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import pytest
 
 from builders.schema import INSTANCES
 from eval_harness.data.dataset import Dataset, open_dataset
+from tests.manifests import write_manifest
 
 TEXTS = {  # by page, its passages
     "emma": ["Emma is a novel by Jane Austen.", "It was printed in London by John Murray."],
@@ -76,15 +76,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (out / "frames_1k").mkdir(parents=True)
     file = out / "frames_1k" / "test-00000-of-00001.parquet"
     pq.write_table(pa.Table.from_pylist([row(*one) for one in QUESTIONS], INSTANCES), file)
-    manifest = {
-        "format": "icr2-manifest/1",
-        "name": "tiny",
-        "version": "1.0.0",
-        "tokenizer": {"name": "smollm2"},
-        "configs": {"frames_1k": {"test": [{"path": "frames_1k/test-00000-of-00001.parquet", "rows": 4}]}},
-        "counts": {"frames": {"coverage_2/2": 3, "coverage_3/3": 1, "coverage_2/3": 2, "missing_page": 2}},
-    }
-    (out / "manifest.json").write_text(json.dumps(manifest))
+    counts = {"frames": {"coverage_2/2": 3, "coverage_3/3": 1, "coverage_2/3": 2, "missing_page": 2}}
+    write_manifest(out, "tiny", tokenizer={"name": "smollm2"}, counts=counts)
     return out
 
 

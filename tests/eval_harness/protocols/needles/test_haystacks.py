@@ -1,4 +1,3 @@
-import json
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +6,7 @@ import pytest
 from builders.errors import SetupError
 from eval_harness.protocols.needles.haystacks import needle_configs, read_haystacks
 from tests.eval_harness.protocols.needles.known import row, write_config
+from tests.manifests import write_manifest
 
 Q = "Who is it?"
 
@@ -28,9 +28,9 @@ def rows(question: str = Q, category: str = "diet") -> list[dict[str, Any]]:
 
 
 def folder_of(path: Path, **configs: list[dict[str, Any]]) -> Path:
-    written = {config: write_config(path, config, found) for config, found in configs.items()}
-    manifest = {"format": "icr2-manifest/1", "name": "hay", "version": "1.0.0", "configs": written}
-    (path / "manifest.json").write_text(json.dumps(manifest))
+    for config, found in configs.items():
+        write_config(path, config, found)
+    write_manifest(path, "hay")
     return path
 
 

@@ -1,13 +1,12 @@
-import json
 from pathlib import Path
 
 import pytest
 
 from builders.errors import SetupError
-from builders.manifest import FORMAT
 from eval_harness.protocols.oncu.groups import groups_of, labels_of
 from tests.eval_harness.conftest import instance, write_config
 from tests.eval_harness.protocols.oncu.twelve import TWELVE, matched_of, rows_of
+from tests.manifests import write_manifest
 
 
 @pytest.fixture
@@ -20,9 +19,7 @@ def dataset(tmp_path: Path) -> Path:
         of_nq = {"flags": [f"depth_{at % 3 * 50}", "underfull"], "hops": at % 2 + 1, "reasoning_types": ["a", "b"]}
         rows.append(row | (of_nq if one.task == "nq" else {"flags": [], "reasoning_types": []}))
     write_config(folder, "1k_p0", rows)
-    configs = {"1k_p0": {"test": [{"path": "1k_p0/test-00000-of-00001.parquet"}]}}
-    manifest = {"format": FORMAT, "name": "data", "version": "1.0.0", "configs": configs}
-    (folder / "manifest.json").write_text(json.dumps(manifest))
+    write_manifest(folder)
     return folder
 
 
