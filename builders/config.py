@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from builders.errors import SetupError
 from builders.schema import Split
+from builders.tasks import KINDS, KindName, TaskSpec
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_]*")  # a task, split or config name becomes a path and a Hub config
 _LENGTH = re.compile(r"([1-9][0-9]*)([km]?)")
@@ -84,7 +85,54 @@ class Source(Strict):
     @model_validator(mode="before")
     @classmethod
     def _by_name(cls, written: Any) -> Any:
-        return known_source(written) if isinstance(written, str) else written
+        if not isinstance(written, str):
+            return written
+        found = known_source(written)
+        if "kind" in found and "kind" not in cls.model_fields:
+            raise ValueError(f"{written} has questions; name a source of pages")
+        return found
+
+
+def _labels_of(written: Any) -> Any:
+    """Labels that are written as a list, as the mapping in which each is the word that the prompt asks for."""
+    words = [*written, *written.values()] if isinstance(written, dict) else written
+    for word in words if isinstance(words, list) else []:
+        if not isinstance(word, str):
+            raise ValueError(f"{word!r} is not text; write it in quotes")  # YAML reads NO and TRUE as truth values
+    return {label: label for label in written} if isinstance(written, list) else written
+
+
+def _checked_labels(labels: dict[str, str]) -> dict[str, str]:
+    for words in (labels.keys(), labels.values()):
+        if len({word.strip().casefold() for word in words} - {""}) < len(labels):
+            raise ValueError(f"{', '.join(map(repr, words))}: labels, and their words, must differ and not be empty")
+    return labels
+
+
+Labels = Annotated[dict[str, str], BeforeValidator(_labels_of), AfterValidator(_checked_labels)]
+
+
+def _check_labels(kind: KindName, labels: dict[str, str]) -> None:
+    """ValueError unless claims have labels, at least two, and tasks of other kinds none."""
+    if kind == "fact" and len(labels) < 2:
+        raise ValueError("the kind fact needs the labels of the claims, such as labels: [SUPPORTS, REFUTES]")
+    if kind != "fact" and labels:
+        raise ValueError(f"the kind {kind} has no labels; leave them out, or write kind: fact")
+
+
+class QuestionSource(Source):
+    """A source of questions, which may say of what kind they are and, of claims, which labels they have."""
+
+    kind: KindName | None = None
+    labels: Labels = {}
+
+    @model_validator(mode="after")
+    def _of_a_kind(self) -> "QuestionSource":
+        if self.kind:
+            _check_labels(self.kind, self.labels)
+        elif self.labels:
+            raise ValueError("it has labels and no kind; write kind: fact")
+        return self
 
 
 class Take(Strict):
@@ -95,11 +143,47 @@ class Take(Strict):
 
 
 class Task(Strict):
-    """A task: its files by name, its splits, and which passages are gold."""
+    """A task: its kind, its files by name, its splits, and which passages are gold.
 
-    files: dict[str, Source]
+    Without a kind or labels it has those of its files. `scorer` names one other than the kind's, and `source` is what
+    the source calls the task.
+    """
+
+    kind: KindName | None = None
+    labels: Labels = {}  # of claims: each label of the source, with the word that the prompt asks for
+    scorer: Name | None = None
+    source: str | None = None
+    files: dict[str, QuestionSource]
     take: dict[Split, Take]
     gold: Literal["best", "all"] = "best"
+
+    @model_validator(mode="after")
+    def _of_one_kind(self) -> "Task":
+        if unknown := {take.source for take in self.take.values()} - set(self.files):
+            raise ValueError(f"take names {sorted(unknown)}; its files are {sorted(self.files)}")
+        described = self._described
+        if not self.kind and not described:
+            choices = ", ".join(f"{name} ({kind.says})" for name, kind in KINDS.items())
+            raise ValueError(f"it has no kind; choose one: {choices}")
+        if len({file.kind for file in described}) > 1 or any(file.labels != described[0].labels for file in described):
+            raise ValueError("its files differ in kind or labels; give the task its own kind and labels")
+        spec = self.spec("")
+        _check_labels(spec.kind, dict(spec.labels))
+        return self
+
+    @property
+    def _described(self) -> list[QuestionSource]:
+        """The files that say what kind and which labels the task has, where it does not say so itself."""
+        if self.kind and (self.labels or self.kind != "fact"):
+            return []
+        return [file for file in self.files.values() if file.kind and file.kind == (self.kind or file.kind)]
+
+    def spec(self, name: str) -> TaskSpec:
+        """What the manifest records of it."""
+        described = self._described
+        kind = self.kind or described[0].kind or "qa"
+        labels = self.labels or (described[0].labels if described else {})
+        return TaskSpec(name, kind, labels, self.scorer or KINDS[kind].scorer, self.source or name)
 
 
 class RetrieverSpec(Strict):
@@ -153,7 +237,7 @@ def _without_folders(value: Any) -> Any:
         return [_without_folders(part) for part in value]
     if not isinstance(value, dict):
         return value
-    if value.keys() == Source.model_fields.keys() and value["path"]:
+    if value.keys() >= Source.model_fields.keys() and value["path"]:
         return {**value, "path": value["path"].rsplit("/", 1)[-1]}
     return {key: _without_folders(part) for key, part in value.items()}
 
@@ -170,6 +254,10 @@ class Recipe(AnyRecipe):
     ratios: list[Annotated[int, Field(ge=0, le=100)]] = [0, 25, 50, 75, 100]
     loft: list[Length] = []
 
+    def spec(self, task: str) -> TaskSpec:
+        """A task as the manifest records it."""
+        return self.tasks[task].spec(task)
+
     @model_validator(mode="after")
     def _whole(self) -> "Recipe":
         if not self.lengths and not self.loft:
@@ -181,10 +269,6 @@ class Recipe(AnyRecipe):
                 )
         if any(ratio > 0 for ratio in self.ratios) and self.lengths and not (self.retrievers or self.runs):
             raise ValueError("retrievers is empty; a ratio above 0 needs at least one")
-        for name, task in self.tasks.items():
-            unknown = {take.source for take in task.take.values()} - set(task.files)
-            if unknown:
-                raise ValueError(f"tasks.{name}.take names {sorted(unknown)}; its files are {sorted(task.files)}")
         return self
 
     @property

@@ -7,7 +7,17 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from builders.config import AnyRecipe, Recipe, RetrieverSpec, Source, Take, Task, known_source, public_sources
+from builders.config import (
+    AnyRecipe,
+    QuestionSource,
+    Recipe,
+    RetrieverSpec,
+    Source,
+    Take,
+    Task,
+    known_source,
+    public_sources,
+)
 from builders.errors import SetupError
 from builders.synthetic import kind_of
 
@@ -90,5 +100,5 @@ def _first_problem(error: ValidationError, model: type[BaseModel]) -> str:
 
 
 def _all_keys(model: type[BaseModel]) -> list[str]:
-    inner = (Source, Task, Take, RetrieverSpec) if model is Recipe else (Source,)
+    inner = (QuestionSource, Task, Take, RetrieverSpec) if model is Recipe else (Source,)
     return [key for part in (model, *inner) for key in part.model_fields]

@@ -6,7 +6,6 @@ from builders.schema import AnswerKind, Quote, Span
 from builders.sources.clean import decode_entities
 from builders.text import normalise
 
-_LABELS = frozenset(("SUPPORTS", "REFUTES", "NOT ENOUGH INFO"))
 _UNLABELLED = "<unk>"
 
 
@@ -17,9 +16,7 @@ def distinct_answers(answers: Iterable[str]) -> list[str]:
 
 
 def answer_kind(canonical: str) -> AnswerKind:
-    """Whether an answer is text of the knowledge source, a verdict's label, or yes or no."""
-    if canonical.upper() in _LABELS:
-        return "label"
+    """Whether an answer of a question is text of the knowledge source, or yes or no."""
     return "yesno" if normalise(canonical) in ("yes", "no") else "text"
 
 

@@ -11,7 +11,6 @@ from builders.corpus import Corpus
 from builders.engine import Tick
 from builders.files import read_table, write_table
 from builders.filters import AnswerFilter, Text, answer_flags, drop_reasons
-from builders.format1 import spec_of
 from builders.loft import GOLD_SHARE, Group, Member, deal
 from builders.mix import Context, Item, Mixer, finish, interleave
 from builders.schema import PLANS, Role
@@ -39,12 +38,12 @@ def make_mix(build: Build, shard: str, out: Path, tick: Tick) -> Counts:
     for target in read_table(build.path("gold", shard)).to_pylist():
         gold = [_item(corpus, row, "gold") for row in target["gold"]]
         retrieved, random = streams.get((target["id"], "retrieved"), []), streams.get((target["id"], "random"), [])
-        flags = answer_flags(target["answers"], target["answer_kind"])
+        task, flags = recipe.spec(target["task"]), answer_flags(target["answers"], target["answer_kind"])
         for ratio in recipe.ratios:
             stream = interleave(retrieved, random, ratio)
             for length in recipe.lengths:
                 budget = recipe.budget(length)
-                fitted = mixer.context(spec_of(target["task"]), [target["query"]], target["id"], gold, stream, budget)
+                fitted = mixer.context(task, [target["query"]], target["id"], gold, stream, budget)
                 if fitted is None:
                     counts[f"gold_over_budget_{length}"] += 1
                     continue
@@ -139,9 +138,8 @@ def _group_rows(
     gold = [_item(corpus, passage.row, "gold") for passage in group.gold]
     filler = _filler(build, name, group, budget, answer_filter)
     stream = [_item(corpus, passage.row, "random") for passage in filler]
-    fitted = mixer.context(
-        spec_of(targets[0]["task"]), [target["query"] for target in targets], name, gold, stream, budget
-    )
+    task = build.recipe.spec(targets[0]["task"])
+    fitted = mixer.context(task, [target["query"] for target in targets], name, gold, stream, budget)
     if fitted is None:  # the gold fills at most GOLD_SHARE of the budget, so a query alone is longer than the rest
         return []
     items, counts = fitted

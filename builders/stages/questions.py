@@ -6,6 +6,7 @@ from typing import cast
 
 import pyarrow as pa
 
+from builders.answers import answerable
 from builders.config import Task
 from builders.engine import Tick
 from builders.errors import SetupError
@@ -47,10 +48,11 @@ def _usable(build: Build, task: Task, task_name: str, file: str, counts: Counter
     source = task.files[file]
     path = fetch(source, build.base, build.cache)
     before = counts["read"]
-    questions = list(QUESTION_READERS[source.reader](path, task_name, counts))
-    checked_ids(questions, path.name)
+    found = list(QUESTION_READERS[source.reader](path, task_name, counts))
+    checked_ids(found, path.name)
     if source.rows and (read := counts["read"] - before) != source.rows:
         raise SetupError(f"{path} has {read} records, and the recipe says {source.rows}")
+    questions = answerable(found, task.spec(task_name), counts)
     titles = page_numbers_by_title(build.corpus, {quote.title for q in questions for quote in q.quotes})
     usable = []
     for question in questions:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from pydantic import Field
 
 from builders.chunk import chunk_page
-from builders.config import Source
+from builders.config import QuestionSource, Source
 from builders.errors import SetupError
 from builders.filters import AnswerFilter, Text, answer_flags, drop_reasons
 from builders.mix import Item, Mixer, finish
@@ -30,7 +30,7 @@ VARIETY = 4  # how many times the words of the longest context the other pages h
 class FramesRecipe(MadeRecipe):
     """Questions that name their articles, and where the articles are looked up by title."""
 
-    questions: Source
+    questions: QuestionSource
     knowledge: Source
     chunk_words: int = Field(100, ge=20, le=1000)
 

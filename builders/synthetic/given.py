@@ -11,10 +11,10 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
+from builders.answers import answerable
 from builders.config import Length, Name, Source, Task
 from builders.errors import SetupError
 from builders.filters import AnswerFilter, Text, answer_flags, drop_reasons
-from builders.format1 import spec_of
 from builders.mix import Item, Mixer, finish
 from builders.schema import SPLITS, Page, Question
 from builders.seeds import rng_for, shuffled
@@ -22,6 +22,7 @@ from builders.sources import GIVEN_READERS
 from builders.sources.clean import clean
 from builders.split import Splitter, checked_ids
 from builders.synthetic.base import Kind, Made, MadeRecipe, row_of
+from builders.tasks import TaskSpec
 from builders.tokens import token_counter
 
 FLAG = "answer_in_given"
@@ -37,11 +38,13 @@ class GivenRecipe(MadeRecipe):
     @model_validator(mode="after")
     def _whole(self) -> "GivenRecipe":
         for name, task in self.tasks.items():
-            if unknown := {take.source for take in task.take.values()} - set(task.files):
-                raise ValueError(f"tasks.{name}.take names {sorted(unknown)}; its files are {sorted(task.files)}")
             if task.gold != "all":
                 raise ValueError(f"tasks.{name}.gold: every supporting paragraph is gold here; write gold: all")
         return self
+
+    def spec(self, task: str) -> TaskSpec:
+        """A task as the manifest records it."""
+        return self.tasks[task].spec(task)
 
     @property
     def configs(self) -> list[str]:
@@ -51,7 +54,7 @@ class GivenRecipe(MadeRecipe):
 
 def inputs(recipe: GivenRecipe, base: Path) -> dict[str, Source]:
     """The files of every task; SetupError where a reader gives no paragraphs."""
-    sources = {
+    sources: dict[str, Source] = {
         f"tasks.{name}.files.{file}": source
         for name, task in recipe.tasks.items()
         for file, source in task.files.items()
@@ -101,7 +104,7 @@ class _Given:
         checked_ids(questions, path.name)
         if source.rows and (read := self._counts["read"] - before) != source.rows:
             raise SetupError(f"{path} has {read} records, and the recipe says {source.rows}")
-        return questions
+        return answerable(questions, self._recipe.spec(task), self._counts)
 
     def _keep(self, page: Page) -> None:
         if page.page_id not in self._numbers:
@@ -116,11 +119,11 @@ class _Given:
         flags = self._flags(question, given)
         whole = mixer.ordered(question.id, given)
         ratio = float(any(item.role == "confounder" for item in given))
-        n_tokens = mixer.count(spec_of(question.task), question.query, whole)
+        n_tokens = mixer.count(recipe.spec(question.task), question.query, whole)
         yield recipe.config(FULL), row_of(question, whole, n_tokens, ratio, flags)
         for length in recipe.lengths:
             budget = recipe.budget(length)
-            fitted = mixer.context(spec_of(question.task), [question.query], question.id, given, stream, budget)
+            fitted = mixer.context(recipe.spec(question.task), [question.query], question.id, given, stream, budget)
             if fitted is None:
                 self._counts[f"given_over_budget_{length}"] += 1
                 continue

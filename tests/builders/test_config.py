@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -9,6 +10,7 @@ from builders.config import Recipe, public_sources, tokens_of
 from builders.errors import SetupError
 from builders.load_recipe import RECIPES, load_recipe
 from builders.sources import PAGE_READERS, QUESTION_READERS
+from builders.tasks import TaskSpec
 
 DEMO = yaml.safe_load((RECIPES / "demo.yaml").read_text(encoding="utf-8"))
 
@@ -36,8 +38,13 @@ def test_a_length_that_is_none(length: str) -> None:
 
 @pytest.mark.parametrize("name", public_sources())
 def test_a_public_source_may_be_named(tmp_path: Path, name: str) -> None:
-    source = recipe(tmp_path, knowledge=name).knowledge
-    assert source.reader in (PAGE_READERS if name.endswith("knowledge") else QUESTION_READERS)
+    if name.endswith("knowledge"):
+        source = recipe(tmp_path, knowledge=name).knowledge
+        assert source.reader in PAGE_READERS
+    else:
+        task = {"files": {"dev": name}, "take": {"test": {"source": "dev", "n": 1}}}
+        source = recipe(tmp_path, tasks={"t": task}).tasks["t"].files["dev"]
+        assert source.reader in QUESTION_READERS
     assert source.path and source.path.startswith("http") and source.rows
 
 
@@ -147,3 +154,77 @@ def test_no_name_leaves_its_folder(name: str) -> None:
     except ValueError:
         return
     assert set(next(iter(loaded.tasks))) <= set("abcdefghijklmnopqrstuvwxyz0123456789_")
+
+
+def asked_as(tmp_path: Path, **task: Any) -> TaskSpec:
+    files = {"dev": {"reader": "kilt", "path": "x.jsonl"}}
+    return recipe(tmp_path, tasks={"climate_fever": {"files": files, "take": {}, **task}}).spec("climate_fever")
+
+
+def test_a_task_says_its_kind(tmp_path: Path) -> None:
+    labels = {"SUPPORTS": "TRUE", "REFUTES": "FALSE"}
+    assert asked_as(tmp_path, kind="qa") == TaskSpec("climate_fever", "qa", {}, "qa", "climate_fever")
+    assert asked_as(tmp_path, kind="set", scorer="own", source="QUEST") == TaskSpec(
+        "climate_fever", "set", {}, "own", "QUEST"
+    )
+    assert asked_as(tmp_path, kind="fact", labels=labels).labels == labels
+    assert asked_as(tmp_path, kind="fact", labels=["YES IT IS", "NO"]).labels == {"YES IT IS": "YES IT IS", "NO": "NO"}
+
+
+def test_a_public_source_brings_its_kind_and_labels() -> None:
+    tasks = load_recipe("kilt", [])[0].spec
+    assert [tasks(name).kind for name in ("nq", "hotpotqa", "fever", "wow")] == ["qa", "qa", "fact", "dialogue"]
+    assert tasks("fever").labels == {"SUPPORTS": "TRUE", "REFUTES": "FALSE"}
+
+
+def test_what_the_task_says_goes_before_its_source(tmp_path: Path) -> None:
+    words = {"SUPPORTS": "yes", "REFUTES": "no"}
+    named = {"dev": "kilt_fever_dev"}
+    assert asked_as(tmp_path, files=named, labels=words).labels == words
+    assert asked_as(tmp_path, files=named, kind="qa") == TaskSpec("climate_fever", "qa", {}, "qa", "climate_fever")
+    assert asked_as(tmp_path, files=named, kind="fact").labels == {"SUPPORTS": "TRUE", "REFUTES": "FALSE"}
+
+
+def test_a_setting_of_one_file_keeps_the_kind_of_the_other() -> None:
+    settings = ["tasks.fever.files.dev.path=x.jsonl", "tasks.fever.files.dev.rows=null"]
+    assert load_recipe("kilt", settings)[0].spec("fever").kind == "fact"
+
+
+OWN = {"reader": "kilt", "path": "x.jsonl"}
+
+
+@pytest.mark.parametrize(
+    ("task", "message"),
+    [
+        (
+            {},
+            "tasks.climate_fever: it has no kind; choose one: qa (a question, answered by any one of its answers), ",
+        ),
+        ({"kind": "claim"}, "tasks.climate_fever.kind: Input should be 'qa', 'fact', 'dialogue', 'set' or 'needle'"),
+        ({"kind": "fact"}, "tasks.climate_fever: the kind fact needs the labels of the claims"),
+        ({"kind": "fact", "labels": ["SUPPORTS"]}, "the kind fact needs the labels of the claims"),
+        ({"kind": "qa", "labels": ["A", "B"]}, "the kind qa has no labels; leave them out, or write kind: fact"),
+        ({"labels": ["A", "B"]}, "it has no kind"),
+        ({"kind": "fact", "labels": ["A", "a "]}, "labels, and their words, must differ and not be empty"),
+        ({"kind": "fact", "labels": ["A", " "]}, "labels, and their words, must differ and not be empty"),
+        ({"kind": "fact", "labels": {"A": "x", "B": "X"}}, "labels, and their words, must differ and not be empty"),
+        ({"kind": "fact", "labels": [True, False]}, "labels: True is not text; write it in quotes"),
+        ({"kind": "fact", "labels": {"A": True, "B": False}}, "labels: True is not text; write it in quotes"),
+        ({"kind": "fact", "labels": "A, B"}, "labels: Input should be a valid dictionary"),
+        ({"files": {"a": "kilt_fever_dev", "b": "kilt_nq_dev"}}, "its files differ in kind or labels"),
+        ({"files": {"a": {**OWN, "kind": "fact"}}}, "files.a: the kind fact needs the labels of the claims"),
+        ({"files": {"a": {**OWN, "labels": ["A", "B"]}}}, "files.a: it has labels and no kind; write kind: fact"),
+        ({"kind": "qa", "scorer": "../x"}, "tasks.climate_fever.scorer: '../x' is no name"),
+        ({"kind": "qa", "take": {"test": {"source": "dev2", "n": 1}}}, "take names ['dev2']; its files are ['dev']"),
+    ],
+)
+def test_a_task_without_its_kind_or_labels_is_refused(tmp_path: Path, task: dict, message: str) -> None:
+    with pytest.raises(SetupError) as error:
+        asked_as(tmp_path, **task)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_source_of_questions_is_none_of_pages(tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match="knowledge: kilt_nq_dev has questions; name a source of pages"):
+        recipe(tmp_path, knowledge="kilt_nq_dev")

@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,6 +15,11 @@ WORDS = """
     music letter winter bread copper silver engine paper colour song field coast cloud house king ship cloth
 """.split()
 PAGES = 240
+KINDS: dict[str, dict[str, Any]] = {
+    "nq": {"kind": "qa"},
+    "hotpotqa": {"kind": "qa", "gold": "all"},
+    "fever": {"kind": "fact", "labels": {"SUPPORTS": "TRUE", "REFUTES": "FALSE"}},
+}
 
 
 def write_tiny_kilt(folder: Path, seed: int = 7, shuffled: bool = False) -> Path:
@@ -77,7 +83,7 @@ def write_lines(path: Path, records: list[dict]) -> None:
 
 
 def _recipe() -> dict:
-    def task(name: str, **more: str) -> dict:
+    def task(name: str, **more: Any) -> dict:
         take = {
             "test": {"source": "all", "n": 6},
             "validation": {"source": "all", "n": 4},
@@ -89,7 +95,7 @@ def _recipe() -> dict:
         "name": "tiny",
         "tokenizer": "smollm2",
         "knowledge": {"reader": "kilt", "path": "pages.jsonl"},
-        "tasks": {"nq": task("nq"), "hotpotqa": task("hotpotqa", gold="all"), "fever": task("fever")},
+        "tasks": {name: task(name, **more) for name, more in KINDS.items()},
         "runs": "runs",
         "lengths": ["1k", "2k"],
         "ratios": [0, 50, 75, 100],

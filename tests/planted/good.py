@@ -9,7 +9,7 @@ from rich.console import Console
 
 from builders.load_recipe import RECIPES, load_recipe
 from builders.pipeline import run_build
-from tests.builders.tiny import first_sentence, page, write_lines, write_run
+from tests.builders.tiny import KINDS, first_sentence, page, write_lines, write_run
 
 DEMO = RECIPES.parent / "demo"
 TASKS = ("nq", "hotpotqa", "fever")
@@ -53,10 +53,7 @@ def _recipe() -> dict:
         "name": "good",
         "tokenizer": "smollm2",
         "knowledge": {"reader": "kilt", "path": "pages.jsonl"},
-        "tasks": {
-            task: {"files": files[task], "take": take, "gold": "all" if task == "hotpotqa" else "best"}
-            for task in TASKS
-        },
+        "tasks": {task: {"files": files[task], "take": take, **KINDS[task]} for task in TASKS},
         "runs": "runs",
         "lengths": ["1k", "2k"],
         "ratios": [0, 50, 100],

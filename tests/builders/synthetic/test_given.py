@@ -22,7 +22,7 @@ def made(
 ) -> tuple[dict[str, dict[str, Any]], Counter[str]]:
     """Rows by config and id."""
     path = write_hotpot(folder, questions)
-    task = {"files": {"dev": {"reader": "hotpotqa", "path": path.name}}, "gold": "all"}
+    task = {"kind": "qa", "files": {"dev": {"reader": "hotpotqa", "path": path.name}}, "gold": "all"}
     values = {"kind": "given", "name": "g", "tokenizer": "smollm2", "lengths": ["2k"]}
     take = changes.pop("take", {"test": {"source": "dev", "n": 100}})
     recipe = GivenRecipe.model_validate({**values, "tasks": {"hotpotqa": {**task, "take": take}}, **changes})
@@ -151,7 +151,7 @@ def test_twowiki(shared_data: Path) -> None:
     """Against an independent reading of the file."""
     path = shared_data / "twowiki" / "2wikimultihopqa_dev.subset.jsonl"
     records = {f"twowiki-{r['_id']}": r for r in map(json.loads, path.read_text(encoding="utf-8").splitlines())}
-    task = {"files": {"dev": {"reader": "twowiki", "path": str(path)}}, "gold": "all"}
+    task = {"kind": "qa", "files": {"dev": {"reader": "twowiki", "path": str(path)}}, "gold": "all"}
     take = {"test": {"source": "dev", "n": 200}}
     values = {"kind": "given", "name": "g", "tokenizer": "smollm2", "lengths": []}
     recipe = GivenRecipe.model_validate({**values, "tasks": {"twowiki": {**task, "take": take}}})
