@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from builders.format1 import spec_of
 from builders.schema import INSTANCES
 
 Row = dict[str, Any]
@@ -57,6 +58,11 @@ def write_dataset(folder: Path, rows: Mapping[str, Mapping[str, Sequence[Row]]])
     return folder
 
 
+def _kind(task: str) -> Row:
+    spec = spec_of(task)
+    return {"kind": spec.kind, "labels": dict(spec.labels)}
+
+
 def _manifest(configs: Row, tasks: Sequence[str]) -> Row:
     source = {"reader": "kilt", "path": "pages.jsonl"}
     recipe = {
@@ -65,7 +71,7 @@ def _manifest(configs: Row, tasks: Sequence[str]) -> Row:
         "language": "en",
         "tokenizer": "smollm2",
         "knowledge": source,
-        "tasks": {task: {"files": {"all": source}, "take": {}, "gold": "best"} for task in tasks},
+        "tasks": {task: {"files": {"all": source}, "take": {}, "gold": "best", **_kind(task)} for task in tasks},
         "retrievers": {"bm25": {"kind": "bm25"}, "dense": {"kind": "dense", "model": "m"}},
         "runs": None,
         "limit": None,
