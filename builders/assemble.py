@@ -17,6 +17,8 @@ from builders.config import AnyRecipe, Source, digest_of
 from builders.errors import SetupError
 from builders.files import remove, replacing, write_json
 from builders.manifest import FORMAT
+from builders.retrieve import RETRIEVERS
+from builders.retrieve.base import about
 from builders.tokens import token_counter
 from builders.work import Build
 
@@ -134,11 +136,16 @@ def _source_at(build: Build, place: str) -> Source | None:
 
 
 def _retrievers(build: Build) -> dict[str, Any]:
-    """Each retriever's settings, what its scores depend on, and the digest of its run."""
+    """What each retriever is, what its scores depend on, and the digest of its run."""
     described = {}
     for shard in build.shards("retrieve"):
         name = shard.removesuffix(".parquet")
         run = {"run_sha256": sha256(build.path("retrieve", shard).read_bytes()).hexdigest()}
         identity = build.path("search_index", name) / "identity.json" if not build.recipe.runs else None
-        described[name] = {**run, **(json.loads(identity.read_text()) if identity else {"from": "runs"})}
+        spec = build.recipe.retrievers.get(name)
+        described[name] = {
+            **(about(RETRIEVERS[spec.kind]) if spec else {}),
+            **run,
+            **(json.loads(identity.read_text()) if identity else {"from": "runs"}),
+        }
     return described

@@ -27,6 +27,13 @@ _TASKS = {
 }
 NOT_EXTRACTIVE = tuple(name for name, task in _TASKS.items() if not task.says.extractive)
 _MADE_TASKS = {"controlled": ("controlled_1hop", "controlled_2hop"), "frames": ("frames",)}
+RETRIEVERS: dict[str, dict[str, str | bool]] = {
+    "bm25": {"says": "BM25, by Lucene", "level": "passage", "neural": False},
+    "bm25s": {"says": "BM25", "level": "passage", "neural": False},
+    "dense": {"says": "dense, by exact search", "level": "passage", "neural": True},
+    "tfidf": {"says": "TF-IDF of uni- and bigrams, weighted as DrQA does", "level": "page", "neural": False},
+    "entity": {"says": "entity linking: mentions, then a bi-encoder", "level": "page", "neural": True},
+}
 _WAIVED = "answer_filter_not_applicable"
 
 _DEPTH = re.compile(r"depth_([0-9]+)")
@@ -49,7 +56,16 @@ def upgraded(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     facts = {name: {**config_facts(name, recipe), "files": files} for name, files in configs.items()}
     families = {config["family"] for config in facts.values()}
     tasks = {name: spec_of(name, families)._asdict() for name in _task_names(recipe, configs, folder)}
-    return {**values, "configs": facts, "tasks": tasks}
+    return {**values, "configs": facts, "tasks": tasks, "retrievers": retrievers_of(values)}
+
+
+def retrievers_of(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The retrievers of a manifest, each with what format 1 leaves to its kind in the recipe."""
+    described: dict[str, Any] = dict(values.get("retrievers") or {})
+    for name, spec in ((values.get("recipe") or {}).get("retrievers") or {}).items():
+        if isinstance(described.get(name), dict) and isinstance(spec, dict):
+            described[name] = {**RETRIEVERS.get(str(spec.get("kind")), {}), **described[name]}
+    return described
 
 
 def config_facts(name: str, recipe: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from builders.card import licences_of
 from builders.errors import SetupError
 from builders.files import replacing, write_json
+from builders.format1 import retrievers_of
 from builders.load_recipe import recipe_of
 from builders.manifest import raw_manifest
 from builders.views import connect
@@ -115,7 +116,7 @@ def _facts(folder: Path, manifest: Record, statistics: Record) -> Record:
         "tasks": [{"name": task, "about": facts.about(task)} for task in facts.tasks_of(manifest, statistics)],
         "best": [name for name, task in recipe.get("tasks", {}).items() if task["gold"] == "best"],
         "retrievers": facts.retrievers(manifest) if facts.has_confounders(statistics) else [],
-        "neural": [name for name, spec in recipe.get("retrievers", {}).items() if spec["kind"] in ("dense", "entity")],
+        "neural": [name for name, made in retrievers_of(manifest).items() if made.get("neural")],
         "filtered": facts.filtered(manifest),
         "left_out": facts.left_out(manifest),
         "flags": facts.flags(statistics),

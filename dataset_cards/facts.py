@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from builders.figure import ROLES
-from builders.format1 import prompt_kind
+from builders.format1 import prompt_kind, retrievers_of
 from builders.synthetic import kind_of
 from dataset_cards.names import in_order, parts_of
 
@@ -170,15 +170,15 @@ def flags(statistics: Mapping[str, Any]) -> list[Record]:
 def retrievers(manifest: Mapping[str, Any]) -> list[Record]:
     """Each retriever's name, kind, model with its digest, list length, and the libraries that its scores depend on."""
     described = []
-    for name, made in manifest["retrievers"].items():
+    for name, made in retrievers_of(manifest).items():
         spec = manifest["recipe"]["retrievers"].get(name, {})
         model = spec.get("model") or ""
         described.append(
             {
                 "name": name,
-                "kind": _RETRIEVER_KINDS.get(spec.get("kind", ""), "a finished run"),
+                "kind": made.get("says", "a finished run"),
                 "model": f"{model} ({made['model'][:12]})" if model and "model" in made else model,
-                "list": f"{spec['k']:,} {_UNITS.get(spec['kind'], 'passages')}" if spec else "",
+                "list": f"{spec['k']:,} {made['level']}s" if spec else "",
                 "libraries": ", ".join(_named(key, value) for key, value in made.items() if key not in _NO_LIBRARY),
                 "run": made["run_sha256"][:12],
             }
@@ -190,15 +190,7 @@ def _named(library: str, version: str) -> str:
     return version if version.startswith(library) else f"{library} {version}"
 
 
-_NO_LIBRARY = {"run_sha256", "model", "query_model", "from"}
-_UNITS = {"tfidf": "pages", "entity": "pages"}
-_RETRIEVER_KINDS = {
-    "bm25": "BM25, by Lucene",
-    "bm25s": "BM25",
-    "dense": "dense, by exact search",
-    "tfidf": "TF-IDF of uni- and bigrams, weighted as DrQA does",
-    "entity": "entity linking: mentions, then a bi-encoder",
-}
+_NO_LIBRARY = {"run_sha256", "model", "query_model", "from", "says", "level", "neural"}
 
 
 def absent_retrievers(manifest: Mapping[str, Any]) -> list[str]:

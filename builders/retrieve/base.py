@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +14,8 @@ from builders.config import RetrieverSpec
 from builders.corpus import Corpus
 from builders.errors import SetupError
 from builders.schema import RUN
+
+Level = Literal["passage", "page"]
 
 DECIMALS = 4  # neural scores differ beyond that between machines
 _BLOCK = 64  # queries a thread takes at a time
@@ -46,12 +48,15 @@ class Context(NamedTuple):
 
 
 class Retriever(Protocol):
-    """A retriever is one class in one file with one line in `builders.retrieve.RETRIEVERS`.
+    """A retriever is one class in one file with one line in `builders.retrieve.RETRIEVERS`, or an entry point.
 
-    `level` says what `spec.k` counts: passages, or pages whose passages all come with their page's score.
+    `says` is what the card calls it. `level` is what `spec.k` counts: passages, or pages whose passages all come with
+    their page's score. `neural`: its scores may be rounded differently on other hardware.
     """
 
-    level: Literal["passage", "page"]
+    says: str
+    level: Level
+    neural: bool
 
     def index(self, context: Context, folder: Path) -> None:
         """Writes its index into `folder`, which is there and empty."""
@@ -64,6 +69,11 @@ class Retriever(Protocol):
 
         SetupError where it could not run here, so that a build stops before it has begun.
         """
+
+
+def about(kind: type[Retriever]) -> dict[str, Any]:
+    """What a manifest says of a retriever besides what its scores depend on."""
+    return {"says": kind.says, "level": kind.level, "neural": kind.neural}
 
 
 def checked_options(spec: RetrieverSpec, known: Sequence[str] = ()) -> dict[str, float | int | str]:

@@ -6,12 +6,12 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from builders.config import RetrieverSpec
 from builders.errors import SetupError
 from builders.retrieve import jvm
-from builders.retrieve.base import Context, Hit, Query, checked_options, in_threads, searchable
+from builders.retrieve.base import Context, Hit, Level, Query, checked_options, in_threads, searchable
 
 FIELD = "contents"  # Anserini's name for the text of a document
 MOST_TERMS = 1024  # Lucene refuses a query with more clauses
@@ -31,7 +31,9 @@ class Settings(NamedTuple):
 class Bm25:
     """Passages by BM25 (Lucene's formula; k1 0.9 and b 0.4 as in Anserini); options: k1, b, language, heap."""
 
-    level: Literal["passage", "page"] = "passage"
+    says = "BM25, by Lucene"
+    level: Level = "passage"
+    neural = False
 
     def index(self, context: Context, folder: Path) -> None:
         """Writes one Lucene segment whose document numbers are corpus rows.

@@ -8,13 +8,12 @@ from functools import lru_cache
 from importlib.metadata import version
 from itertools import accumulate, chain
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
 from builders.config import RetrieverSpec
 from builders.errors import SetupError
-from builders.retrieve.base import DECIMALS, Context, Hit, Query, best, checked_options
+from builders.retrieve.base import DECIMALS, Context, Hit, Level, Query, best, checked_options
 from builders.retrieve.embeddings import Embeddings, Stream, read_vectors
 from builders.retrieve.encoders import Encoder, encoder
 from builders.retrieve.words import has_content
@@ -27,7 +26,9 @@ _SPARE = 32  # vectors fetched beyond k, to see whether a tie goes on past the b
 class Dense:
     """Passages by the inner product of vectors: DPR (with `query_model`), Contriever, or a sentence-transformer."""
 
-    level: Literal["passage", "page"] = "passage"
+    says = "dense, by exact search"
+    level: Level = "passage"
+    neural = True
 
     def index(self, context: Context, folder: Path) -> None:
         """Encodes the corpus through the shared cache; the folder's files are links to the cache's where it can be."""

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
 from builders.config import RetrieverSpec
-from builders.retrieve.base import DECIMALS, Context, Hit, Query, page_hits
+from builders.retrieve.base import DECIMALS, Context, Hit, Level, Query, page_hits
 from builders.retrieve.dense import Vectors, link_vectors, model_identity, query_encoder
 from builders.retrieve.mentions import Mention, Names, write_names
 
@@ -24,7 +23,9 @@ class Entity:
     by the largest inner product that two vectors of these lengths can have (1 for vectors of length 1).
     """
 
-    level: Literal["passage", "page"] = "page"
+    says = "entity linking: mentions, then a bi-encoder"
+    level: Level = "page"
+    neural = True
 
     def index(self, context: Context, folder: Path) -> None:
         """Writes the table of names and the vector of each page's first passage, shared with dense retrieval."""

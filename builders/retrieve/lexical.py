@@ -5,12 +5,12 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from builders.config import RetrieverSpec
-from builders.retrieve.base import DECIMALS, Context, Hit, Query, best, checked_options, searchable
+from builders.retrieve.base import DECIMALS, Context, Hit, Level, Query, best, checked_options, searchable
 
 _WORD = re.compile(r"\w+")
 _AT_ONCE = 4096  # passages counted together
@@ -23,7 +23,9 @@ Terms = Callable[[str], list[str]]
 class Bm25s:
     """Passages by BM25 in Lucene's formula on Porter stems; options: k1 (0.9) and b (0.4)."""
 
-    level: Literal["passage", "page"] = "passage"
+    says = "BM25"
+    level: Level = "passage"
+    neural = False
 
     def index(self, context: Context, folder: Path) -> None:
         """Writes the library's index files: for each term its passages with their finished scores."""

@@ -7,13 +7,13 @@ from importlib.metadata import version
 from itertools import groupby, islice, pairwise
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from builders.config import RetrieverSpec
 from builders.corpus import Corpus
-from builders.retrieve.base import Context, Hit, Query, best, checked_options, in_threads, page_hits
+from builders.retrieve.base import Context, Hit, Level, Query, best, checked_options, in_threads, page_hits
 from builders.retrieve.words import STOP_WORDS
 
 BUCKETS = 2**24
@@ -28,7 +28,9 @@ _SHARD = 2**23  # pairs of bucket and page after which a shard is full
 class TfIdf:
     """Pages by the inner product of TF-IDF weights, log(1 + tf) * idf on both sides."""
 
-    level: Literal["passage", "page"] = "page"
+    says = "TF-IDF of uni- and bigrams, weighted as DrQA does"
+    level: Level = "page"
+    neural = False
 
     def index(self, context: Context, folder: Path) -> None:
         """Writes shards of consecutive pages and, for all of them, the number of pages of each bucket (`df.npy`)."""

@@ -1,30 +1,21 @@
 """Readers of pages and questions, by the name that a recipe gives them."""
 
-from collections import Counter
-from collections.abc import Callable, Iterator
-from pathlib import Path
-
-from builders.schema import Page, Question
+from builders.registry import Registry
 from builders.sources import frames, hotpotqa, intros, kilt, musique, twowiki
+from builders.sources.base import Giving, Reader, ReadGiven, ReadPages, ReadQuestions
 
-PAGE_READERS: dict[str, Callable[[Path, Counter[str]], Iterator[Page]]] = {
-    "kilt": kilt.read_pages,
-    "hotpotqa": hotpotqa.read_pages,
-    "twowiki": twowiki.read_pages,
-    "musique": musique.read_pages,
-    "intros": intros.read_pages,
-}
-
-QUESTION_READERS: dict[str, Callable[[Path, str, Counter[str]], Iterator[Question]]] = {
-    "kilt": kilt.read_questions,
-    "hotpotqa": hotpotqa.read_questions,
-    "twowiki": twowiki.read_questions,
-    "musique": musique.read_questions,
-    "frames": frames.read_questions,
-}
-
-# of files that bring paragraphs with each question
-GIVEN_READERS: dict[str, Callable[[Path, str, Counter[str]], Iterator[tuple[Question, list[Page]]]]] = {
-    "hotpotqa": hotpotqa.read_given,
-    "twowiki": twowiki.read_given,
-}
+READERS: Registry[Reader] = Registry(
+    "icr2.readers",
+    "reader",
+    {
+        "kilt": kilt.READER,
+        "hotpotqa": hotpotqa.READER,
+        "twowiki": twowiki.READER,
+        "musique": musique.READER,
+        "intros": intros.READER,
+        "frames": frames.READER,
+    },
+)
+PAGE_READERS: Giving[ReadPages] = Giving(READERS, "pages", lambda reader: reader.pages)
+QUESTION_READERS: Giving[ReadQuestions] = Giving(READERS, "questions", lambda reader: reader.questions)
+GIVEN_READERS: Giving[ReadGiven] = Giving(READERS, "paragraphs with questions", lambda reader: reader.given)

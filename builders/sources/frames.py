@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 from builders.errors import SetupError
 from builders.schema import Question, Quote
 from builders.sources.answers import answer_kind, distinct_answers, left_out
+from builders.sources.base import Reader
 from builders.sources.clean import decode_entities
 from builders.sources.jsonl import Record, read_records
 from builders.sources.kilt import title_of
@@ -109,3 +110,6 @@ def _rows(path: Path) -> Iterator[Record]:
                 yield Record(values, f"{path}, row {number}")
         except (csv.Error, UnicodeDecodeError) as error:
             raise SetupError(f"{path} is no table with tabs ({error}); fetch it again") from None
+
+
+READER = Reader("FRAMES' questions, as JSON or TSV", questions=read_questions)

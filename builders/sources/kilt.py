@@ -8,6 +8,7 @@ from urllib.parse import unquote
 
 from builders.schema import TO_THE_END, Page, Question, Quote, Span
 from builders.sources.answers import answer_kind, distinct_answers, left_out
+from builders.sources.base import Reader
 from builders.sources.clean import HEADING, decode_entities
 from builders.sources.jsonl import Record, read_records
 
@@ -90,3 +91,6 @@ def title_of(href: str) -> str:
     """The title that a link leads to: no fragment, spaces for underscores, a capital first (as MediaWiki stores it)."""
     title = decode_entities(unquote(href.split("#")[0])).replace("_", " ").strip()
     return title[:1].upper() + title[1:]
+
+
+READER = Reader("KILT's knowledge source and task files", read_pages, read_questions)

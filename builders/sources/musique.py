@@ -7,6 +7,7 @@ from pathlib import Path
 
 from builders.schema import Page, Question, Span
 from builders.sources.answers import answer_kind, distinct_answers, left_out
+from builders.sources.base import Reader
 from builders.sources.clean import decode_entities
 from builders.sources.jsonl import Record, read_records
 from builders.sources.paragraphs import distinct_pages, page_id_of
@@ -56,3 +57,6 @@ def _title_and_text(paragraph: Record) -> tuple[str, str]:
 def _span(paragraph: Record) -> Span:
     title, text = _title_and_text(paragraph)
     return Span(page_id_of(title, text), 1, 0, 1, len(text))
+
+
+READER = Reader("MuSiQue's files, pages from the paragraphs of its questions", read_pages, read_questions)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from builders.schema import Page, Question
+from builders.sources.base import Reader
 from builders.sources.paragraphs import read_context_pages, read_context_questions, read_given_questions
 
 _JOINT = " "  # sentences come without the space between them
@@ -23,3 +24,11 @@ def read_questions(path: Path, task: str, counts: Counter[str]) -> Iterator[Ques
 def read_given(path: Path, task: str, counts: Counter[str]) -> Iterator[tuple[Question, list[Page]]]:
     """The same questions, each with the paragraphs that come with it."""
     return read_given_questions(path, task, counts, _JOINT)
+
+
+READER = Reader(
+    "2WikiMultiHopQA's files and its corpus of lines",
+    read_pages,
+    read_questions,
+    read_given,
+)

@@ -47,7 +47,8 @@ def source_files(source: Source, base: Path) -> dict[str, Source]:
     """The files of a source by their place in the manifest: itself, or each text file of its folder."""
     if source.reader != TEXTS:
         if source.reader not in PAGE_READERS:
-            raise SetupError(f"knowledge.reader {source.reader!r} is unknown; there are {', '.join((*_READERS,))}")
+            known = ", ".join((*PAGE_READERS, TEXTS))
+            raise SetupError(f"knowledge.reader {source.reader!r} is unknown; there are {known}")
         return {"knowledge": source}
     folder = base / Path(source.path or "").expanduser()
     paths = sorted(folder.glob("*.txt"))
@@ -114,6 +115,3 @@ def _is_usable(text: str, tokens: int, counts: Counter[str]) -> bool:
     if reason:
         counts[reason] += 1
     return reason is None
-
-
-_READERS = (*PAGE_READERS, TEXTS)

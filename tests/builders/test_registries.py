@@ -1,0 +1,71 @@
+"""What the registries of retrievers and readers say, and what a manifest and the docs take from them."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from builders import format1
+from builders.errors import SetupError
+from builders.registry import Registry
+from builders.retrieve import RETRIEVERS
+from builders.retrieve.base import about
+from builders.schema import Page
+from builders.sources import GIVEN_READERS, PAGE_READERS, QUESTION_READERS, READERS
+from builders.sources.base import Giving, Reader
+
+DOCS = (Path(__file__).parents[2] / "docs" / "building.md").read_text(encoding="utf-8")
+
+
+def table(first: str) -> dict[str, list[str]]:
+    """The rows of the docs' table whose first column is called `first`, by the names in that column."""
+    _, rest = DOCS.split(f"\n| {first} |", 1)
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in rest.split("\n\n")[0].splitlines()[2:]]
+    return {name: row[1:] for row in rows for name in re.findall("`(.+?)`", row[0])}
+
+
+def test_the_docs_list_every_retriever_with_what_its_k_counts() -> None:
+    assert {name: row[-1] for name, row in table("kind").items()} == {
+        name: f"{kind.level}s" for name, kind in RETRIEVERS.items()
+    }
+
+
+def test_the_docs_list_every_reader_with_what_it_gives() -> None:
+    assert {name: [cell != "" for cell in row[1:]] for name, row in table("reader").items()} == {
+        name: [reader.pages is not None, reader.questions is not None, reader.given is not None]
+        for name, reader in READERS.items()
+    }
+
+
+def test_format_1_knew_the_same_of_its_retrievers() -> None:
+    assert {name: about(kind) for name, kind in RETRIEVERS.items()} == format1.RETRIEVERS
+
+
+def test_readers_by_what_they_give() -> None:
+    assert list(PAGE_READERS) == ["kilt", "hotpotqa", "twowiki", "musique", "intros"]
+    assert list(QUESTION_READERS) == ["kilt", "hotpotqa", "twowiki", "musique", "frames"]
+    assert list(GIVEN_READERS) == ["hotpotqa", "twowiki"]
+    assert "intros" not in QUESTION_READERS and "frames" not in PAGE_READERS and "no_such" not in PAGE_READERS
+    with pytest.raises(SetupError, match=r"reader 'intros' gives no questions; there are kilt, hotpotqa"):
+        QUESTION_READERS["intros"]
+    with pytest.raises(SetupError, match=r"no reader 'kil'; available: kilt, "):
+        PAGE_READERS["kil"]
+
+
+def test_a_reader_that_cannot_be_loaded_stops_only_who_names_it() -> None:
+    def pages(path: Path, counts: Counter[str]) -> Iterator[Page]:
+        return iter(())
+
+    class Broken(Registry[Reader]):
+        def __getitem__(self, name: str) -> Reader:
+            if name == "broken":
+                raise SetupError("the reader 'broken' cannot be loaded")
+            return super().__getitem__(name)
+
+    readers = Broken("none", "reader", {"good": Reader("good files", pages), "broken": Reader("")})
+    giving = Giving(readers, "pages", lambda reader: reader.pages)
+    assert list(giving) == ["good"] and len(giving) == 1
+    with pytest.raises(SetupError, match="cannot be loaded"):
+        giving["broken"]
