@@ -58,7 +58,7 @@ def oncu(
     ] = None,
     group_by: Annotated[
         str | None,
-        _look("task, model, instance, hops, reasoning_types, context_id, or what flags begin with, such as depth."),
+        _look("task, model, instance, hops, reasoning_types, context_id, depth, or a flag."),
     ] = None,
     dataset: Annotated[Path | None, _look("The dataset of RUN, for queries, contexts, columns.", metavar="DIR")] = None,
     audit: Annotated[int | None, _look(f"Write N instances to {SHEET}, to give failure modes by hand.", min=1)] = None,

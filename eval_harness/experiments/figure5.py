@@ -33,10 +33,10 @@ def report(found: Found) -> Parts:
     lines: list[Line] = []
     for config in study.configs:
         mine = scored(study, config, rows)
-        sections.append(table("figure5", TITLE, config, mine, headlines(study.tasks)))
+        sections.append(table("figure5", TITLE, config, mine, headlines(study)))
         lines += lines_of(config, mine)
         panels[config] = {task: _lines(mine, sizes, task) for task in (*study.tasks, MACRO)}
-    figure = lines_figure(panels, "samples", log=False)
+    figure = lines_figure(panels, "samples", study.headlines, log=False)
     drawn = [Drawn("figure5", figure, TITLE, sections[-1].name)] if figure else []
     return Parts(sections, drawn, {"figure5.csv": lines})
 

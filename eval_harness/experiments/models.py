@@ -1,14 +1,14 @@
 """The models that experiments compare, and what each is asked to do."""
 
-import re
 from typing import NamedTuple
 
 from eval_harness.experiments.scale import Scale
 from eval_harness.methods.variants import Variant
+from eval_harness.probing.heads import PRESETS
 from eval_harness.probing.reading import Position
 from eval_harness.train.head.joint import Loss
 
-_QXM = re.compile(r"[0-9]+x[0-9]+")
+_PRESETS = {f"{tuned}-{benchmark}" for tuned, benchmark, _ in PRESETS}
 
 
 class Tuned(NamedTuple):
@@ -32,26 +32,27 @@ class Tuned(NamedTuple):
         if self.loss:
             return [f"rethead@{scale.k}"]
         if self.variant is None:
-            return ["closed_book", "vanilla_rag", "oracle_rag", *self._rap("rap", scale)]
-        return [f"sft_{self.variant}", *self._rap(f"sft_{self.variant}+rap", scale)]
+            return ["closed_book", "vanilla_rag", "oracle_rag", *self._rap(scale)]
+        return [f"sft_{self.variant}", *self._rap(scale)]
 
     def rap(self, scale: Scale) -> str | None:
         """Its method that answers from what heads look at, where the scale says how."""
-        return next((method for method in self.methods(scale) if method.partition("@")[0].endswith("rap")), None)
+        return next(iter(self._rap(scale)), None)
 
     def preset(self, scale: Scale) -> str | None:
         """The preset that `rap` alone stands for."""
         chosen = scale.rap.get(self.name)
-        return None if chosen is None or _QXM.fullmatch(chosen) else chosen
+        return chosen if chosen in _PRESETS else None
 
     def position(self, scale: Scale) -> Position:
         """Where its heads are looked at from."""
         return scale.positions.get(self.variant or "untuned", "question")
 
-    def _rap(self, method: str, scale: Scale) -> list[str]:
+    def _rap(self, scale: Scale) -> list[str]:
         chosen = scale.rap.get(self.name)
-        if chosen is None:
+        if chosen is None or self.loss:
             return []
+        method = f"sft_{self.variant}+rap" if self.variant else "rap"
         return [method if self.preset(scale) else f"{method}@{chosen}"]
 
 

@@ -6,14 +6,13 @@ from typing import NamedTuple
 
 from eval_harness.experiments.base import Found, Parts
 from eval_harness.experiments.models import Tuned
-from eval_harness.report.matched import Comparison, by_task
+from eval_harness.report.matched import Comparison, Key, by_task
 from eval_harness.report.parts import Line, Section
 from eval_harness.report.sections import comparisons
 from eval_harness.report.statistics import MACRO, Interval, changes, intervals
 from eval_harness.report.study import Study
 from eval_harness.report.table import counted, headline_of, left_out, percent
 from eval_harness.run.results import Row, Status
-from eval_harness.scoring import scorer_for
 
 Measure = Callable[[Row], float | None]
 Pairs = list[tuple["Scored", "Scored"]]
@@ -31,7 +30,8 @@ class Scored(NamedTuple):
     """A row's values by task and id, their intervals by task with the macro average, and what was left out."""
 
     asked: Asked
-    values: Mapping[tuple[str, str], float]
+    values: Mapping[Key, float]
+    questions: Mapping[Key, str]
     intervals: Mapping[str, Interval | None]
     statuses: Mapping[str, Mapping[Status, int]]
 
@@ -63,7 +63,7 @@ def differences(name: str, title: str, study: Study, config: str, pairs: Sequenc
     compared = []
     for one, other in pairs:
         shared = one.values.keys() & other.values.keys()
-        values = by_task({key: other.values[key] - one.values[key] for key in shared}, study.tasks)
+        values = by_task({key: other.values[key] - one.values[key] for key in shared}, one.questions, study.tasks)
         names = (one.asked.name, other.asked.name)
         found = changes(values, name, config, *names)
         compared.append(Comparison(other.asked.model.name, config, *names, found))
@@ -85,7 +85,7 @@ def report(
     numbers: list[Line] = []
     for config in found.study.configs:
         mine = scored(found.study, config, lines, measure)
-        sections.append(table(name, title, config, mine, what or headlines(found.study.tasks)))
+        sections.append(table(name, title, config, mine, what or headlines(found.study)))
         numbers += lines_of(config, mine)
         if compared := pairs(mine):
             sections.append(differences(name, title, found.study, config, compared))
@@ -102,11 +102,11 @@ def lines_of(config: str, found: Sequence[Scored]) -> Iterator[Line]:
             yield {**names, "n": n, "mean": mean, "low": low, "high": high, **counts}
 
 
-def headlines(tasks: Sequence[str]) -> str:
+def headlines(study: Study) -> str:
     """What the headline score of each task is, in words."""
     by_metric: dict[str, list[str]] = {}
-    for task in tasks:
-        by_metric.setdefault(scorer_for(task).metrics[0], []).append(task)
+    for task in study.tasks:
+        by_metric.setdefault(study.headlines[task], []).append(task)
     return "Headline scores (" + "; ".join(f"{metric}: {', '.join(of)}" for metric, of in by_metric.items()) + ")"
 
 
@@ -116,9 +116,11 @@ def _scored(study: Study, config: str, asked: Asked, measure: Measure) -> Scored
     if not rows:
         return None
     values = {(row.task, row.id): value for row in counted(rows) if (value := measure(row)) is not None}
+    questions = {(row.task, row.id): row.question_id for row in rows}
     tasks = sorted({row.task for row in rows})
     statuses = {task: Counter(row.status for row in rows if row.task == task) for task in tasks}
-    return Scored(asked, values, intervals(by_task(values, tasks), asked.name, config), statuses)
+    found = intervals(by_task(values, questions, tasks), asked.name, config)
+    return Scored(asked, values, questions, found, statuses)
 
 
 def _tasks(found: Sequence[Scored]) -> list[str]:

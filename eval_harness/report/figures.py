@@ -1,15 +1,14 @@
 """Figure 1, score against confounding ratio, and score against length."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from eval_harness.report.names import parts_of
 from eval_harness.report.scoreboard import Standing
 from eval_harness.report.sections import Report
 from eval_harness.report.statistics import MACRO
-from eval_harness.scoring import scorer_for
+from eval_harness.run.facts import ConfigFacts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,22 +43,22 @@ Panels = dict[str, dict[str, list[Line]]]  # by row's title, then task
 
 def by_ratio(report: Report) -> Panels:
     """Lines over confounding ratios in percent: a row of panels for each length with two ratios or more."""
-    return _panels(report, lambda c: parts_of(c).length, lambda c: parts_of(c).ratio)
+    return _panels(report, lambda facts: facts.length or "", lambda facts: facts.ratio)
 
 
 def by_length(report: Report) -> Panels:
     """Lines over lengths in tokens: a row of panels for each ratio (or family) with two lengths or more."""
-    return _panels(report, _line_name, lambda c: parts_of(c).tokens or None)
+    return _panels(report, _line_name, lambda facts: facts.tokens)
 
 
 def ratio_figure(report: Report) -> "Figure | None":
     """Figure 1; None where no length has two ratios."""
-    return lines_figure(by_ratio(report), "confounding ratio, %", log=False)
+    return lines_figure(by_ratio(report), "confounding ratio, %", report.study.headlines, log=False)
 
 
 def length_figure(report: Report) -> "Figure | None":
     """Score against length; None where no ratio has two lengths."""
-    return lines_figure(by_length(report), "length, tokens", log=True)
+    return lines_figure(by_length(report), "length, tokens", report.study.headlines, log=True)
 
 
 def write_png(figure: "Figure", path: Path) -> None:
@@ -77,28 +76,26 @@ def svg_of(figure: "Figure") -> bytes:
     return output.getvalue()
 
 
-def _panels(report: Report, row_of: Callable[[str], str], x_of: Callable[[str], int | None]) -> Panels:
-    tasks = report.study.tasks
-    columns = [*tasks, MACRO] if len(tasks) > 1 else tasks
+def _panels(report: Report, row_of: Callable[[ConfigFacts], str], x_of: Callable[[ConfigFacts], int | None]) -> Panels:
+    study = report.study
+    columns = [*study.tasks, MACRO] if len(study.tasks) > 1 else study.tasks
     rows: dict[str, set[int]] = {}
-    for config in report.study.configs:
-        if (x := x_of(config)) is not None:
-            rows.setdefault(row_of(config), set()).add(x)
-    kept = [row for row, places in rows.items() if len(places) > 1]
-    return {
-        row: {
-            task: _lines([s for s in report.standings if row_of(s.setting.config) == row], task, x_of)
-            for task in columns
-        }
-        for row in kept
-    }
+    for config in study.configs:
+        if (x := x_of(study.facts[config])) is not None:
+            rows.setdefault(row_of(study.facts[config]), set()).add(x)
+    places = {config: x_of(facts) for config, facts in study.facts.items()}
+    found: Panels = {}
+    for row in (row for row, xs in rows.items() if len(xs) > 1):
+        mine = [one for one in report.standings if row_of(study.facts[one.setting.config]) == row]
+        found[row] = {task: _lines(mine, task, places) for task in columns}
+    return found
 
 
-def _lines(found: Sequence[Standing], task: str, x_of: Callable[[str], int | None]) -> list[Line]:
+def _lines(found: Sequence[Standing], task: str, places: Mapping[str, int | None]) -> list[Line]:
     lines: dict[tuple[str, str], Line] = {}
     for standing in found:
         label, config, method = standing.setting
-        interval, x = standing.intervals.get(task), x_of(config)
+        interval, x = standing.intervals.get(task), places[config]
         if interval and x is not None:
             line = lines.setdefault((label, method), Line(label, method, standing.condition, []))
             line.points.append(Point(x, *(100 * bound for bound in interval[:3])))
@@ -107,13 +104,12 @@ def _lines(found: Sequence[Standing], task: str, x_of: Callable[[str], int | Non
     return list(lines.values())
 
 
-def _line_name(config: str) -> str:
-    family, _, _, ratio = parts_of(config)
-    return family if ratio is None else f"p{ratio}"
+def _line_name(facts: ConfigFacts) -> str:
+    return facts.family if facts.ratio is None else f"p{facts.ratio}"
 
 
-def lines_figure(panels: Panels, x_label: str, *, log: bool) -> "Figure | None":
-    """Rows of panels, a task across each; None where there is no panel."""
+def lines_figure(panels: Panels, x_label: str, headlines: Mapping[str, str], *, log: bool) -> "Figure | None":
+    """Rows of panels, a task across each with the name of its metric; None where there is no panel."""
     if not panels:
         return None
     from matplotlib.figure import Figure
@@ -128,7 +124,8 @@ def lines_figure(panels: Panels, x_label: str, *, log: bool) -> "Figure | None":
             axis = axes[row][column]
             _draw(axis, lines, looks)
             axis.set_xlabel(x_label if row == len(panels) - 1 else "", fontsize=9)
-            _title(axis, task if row == 0 else "", title if column == 0 else "")
+            heading = f"{task}\n{headlines.get(task, '')}".strip() if row == 0 else ""
+            _title(axis, heading, title if column == 0 else "")
             _scale(axis, places, log=log)
     _legend(figure)
     return figure
@@ -177,10 +174,9 @@ def _draw(axis: "Axes", lines: Sequence[Line], looks: dict[tuple[str, str], tupl
             axis.fill_between(xs, lows, highs, color=colour, alpha=0.15, linewidth=0)
 
 
-def _title(axis: "Axes", task: str, row: str) -> None:
-    if task:
-        metric = "" if task == MACRO else f"\n{scorer_for(task).metrics[0]}"
-        axis.set_title(_plain(f"{task}{metric}"), fontsize=9)
+def _title(axis: "Axes", heading: str, row: str) -> None:
+    if heading:
+        axis.set_title(_plain(heading), fontsize=9)
     if row:
         axis.set_ylabel(_plain(f"{row}\nscore, %"), fontsize=9)
 

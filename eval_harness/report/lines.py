@@ -8,7 +8,6 @@ from eval_harness.report.parts import Line
 from eval_harness.report.scoreboard import Standing
 from eval_harness.report.sections import Report
 from eval_harness.report.statistics import MACRO, holm
-from eval_harness.scoring import scorer_for
 
 
 def csv_tables(report: Report) -> dict[str, list[Line]]:
@@ -32,7 +31,7 @@ def _score_lines(standing: Standing) -> Iterable[dict[str, Any]]:
     names = {"model": label, "config": config, "method": method, "condition": standing.condition}
     for task, cell in standing.cells.items():
         counts = {f"n_{status.replace('/', '')}": count for status, count in cell.statuses.items()}
-        head = scorer_for(task).metrics[0]
+        head = next(iter(cell.means))
         for metric, mean in cell.means.items():
             bounds = standing.intervals[task] if metric == head else None
             yield names | {"task": task, "metric": metric, "n": cell.n, "score": mean} | _bounds(bounds) | counts

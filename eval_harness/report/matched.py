@@ -4,15 +4,24 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from builders.synthetic.base import question_of
-from eval_harness.report.names import parts_of
 from eval_harness.report.statistics import Change, changes
 from eval_harness.report.study import Study
 from eval_harness.report.table import counted, headline_of
+from eval_harness.run.facts import ConfigFacts
 from eval_harness.run.results import Row
 
 Key = tuple[str, str]  # task and id
-Scores = dict[Key, tuple[float, str]]  # a score, and the digest of the prompt that got it
+
+
+class Score(NamedTuple):
+    """A score, the digest of the prompt that got it, and the question that it answers."""
+
+    value: float
+    prompt: str
+    question: str
+
+
+Scores = dict[Key, Score]
 
 
 class Comparison(NamedTuple):
@@ -64,7 +73,8 @@ def scores_by_setting(study: Study) -> dict[Setting, Scores]:
         for row in counted(rows):
             if (row.task, row.id) not in barred:
                 scores = found.setdefault(Setting(label, row.config, row.method), {})
-                scores[row.task, row.id] = (headline_of(row), row.prompt_sha256 or row.config)
+                prompt, question = row.prompt_sha256 or row.config, row.question_id
+                scores[row.task, row.id] = Score(headline_of(row), prompt, question)
     return found
 
 
@@ -73,12 +83,15 @@ def between_configs(study: Study, scores: Mapping[Setting, Scores]) -> list[Comp
 
     Left out where both configs gave a method the same prompts, as closed-book ones do.
     """
-    parts = {config: parts_of(config) for config in study.configs}
-    by_length = sorted(
-        (c for c in parts if parts[c].ratio is not None), key=lambda c: (parts[c].tokens, parts[c].ratio)
-    )
-    by_ratio = sorted((c for c in parts if parts[c].length), key=lambda c: (*_line(c), parts[c].tokens))
-    pairs = [*_against_first(by_length, lambda c: str(parts[c].tokens)), *_against_first(by_ratio, _line)]
+    facts = study.facts
+    with_ratio = [(config, facts[config].ratio) for config in study.configs if facts[config].ratio is not None]
+    with_length = [config for config in study.configs if facts[config].length]
+    by_length = sorted(with_ratio, key=lambda one: (_tokens(facts[one[0]]), one[1]))
+    by_ratio = sorted(with_length, key=lambda config: (*_line(facts[config]), _tokens(facts[config])))
+    pairs = [
+        *_against_first([config for config, _ in by_length], lambda config: facts[config].tokens),
+        *_against_first(by_ratio, lambda config: _line(facts[config])),
+    ]
     return [
         found
         for label in study.rows
@@ -105,22 +118,25 @@ def baseline_of(study: Study, wanted: str) -> str:
     return wanted if wanted in study.methods else study.methods[0]
 
 
-def by_task(values: Mapping[Key, float], tasks: Iterable[str]) -> dict[str, list[list[float]]]:
+def by_task(
+    values: Mapping[Key, float], questions: Mapping[Key, str], tasks: Iterable[str]
+) -> dict[str, list[list[float]]]:
     """The values of each question of each task, in the order of ids, so that no estimate depends on that of rows."""
     found: dict[str, dict[str, list[float]]] = {task: {} for task in tasks}
     for (task, id), value in sorted(values.items()):
-        found[task].setdefault(question_of(id), []).append(value)
+        found[task].setdefault(questions[task, id], []).append(value)
     return {task: [*questions.values()] for task, questions in found.items()}
 
 
 def _compared(scores: Mapping[Setting, Scores], first: Setting, second: Setting) -> Comparison | None:
     one, other = scores.get(first, {}), scores.get(second, {})
     shared = one.keys() & other.keys()
-    same_prompts = all(one[key][1] == other[key][1] for key in shared)
+    same_prompts = all(one[key].prompt == other[key].prompt for key in shared)
     if not shared or (first.config != second.config and same_prompts):
         return None
     tasks = sorted({task for task, _ in one.keys() | other.keys()})
-    found = changes(by_task({key: other[key][0] - one[key][0] for key in shared}, tasks), *first, *second)
+    differences = {key: other[key].value - one[key].value for key in shared}
+    found = changes(by_task(differences, {key: one[key].question for key in shared}, tasks), *first, *second)
     if first.config == second.config:
         return Comparison(first.model, first.config, first.method, second.method, found)
     return Comparison(first.model, first.method, first.config, second.config, found)
@@ -135,7 +151,10 @@ def _against_first(configs: Sequence[str], line: Callable[[str], object]) -> lis
     return pairs
 
 
-def _line(config: str) -> tuple[str, int]:
-    """What configs of several lengths have in common: family and ratio."""
-    family, _, _, ratio = parts_of(config)
-    return family, -1 if ratio is None else ratio
+def _tokens(facts: ConfigFacts) -> int:
+    return facts.tokens or 0
+
+
+def _line(facts: ConfigFacts) -> tuple[bool, str, int]:
+    """What configs of several lengths have in common, those with a ratio first: family and ratio."""
+    return facts.ratio is None, facts.family, -1 if facts.ratio is None else facts.ratio

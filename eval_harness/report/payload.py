@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 from eval_harness.report.instances import Instances
 from eval_harness.report.study import Study
 from eval_harness.run.results import Row
-from eval_harness.scoring import scorer_for
 
 # What a row of the results says of its answer, by its field.
 _SHOWN = (
@@ -50,9 +49,10 @@ def payload(study: Study | None, instances: Instances, room: Room) -> Payload:
     texts, bare = passages.texts(room.passages)
     cut = 0
     rows: list[dict[str, Any]] = []
+    headlines = study.headlines if study else {}
     for label, found in (study.rows if study else {}).items():
         for row in found:
-            rows.append(_row(label, row, places.get((row.config, row.id)), room.output))
+            rows.append(_row(label, row, headlines[row.task], places.get((row.config, row.id)), room.output))
             cut += len(row.output or "") > room.output
     content = {"passages": texts, "instances": shown, "rows": rows or [{"at": place} for place in places.values()]}
     return Payload(content, _left_out(study, instances, bare, len(texts), cut, room))
@@ -106,13 +106,12 @@ def _found_by(passage: Mapping[str, Any]) -> str:
     return f"{', '.join(retrievers)} rank {passage['rank']}" if retrievers else ""
 
 
-def _row(label: str, row: Row, place: int | None, output: int) -> dict[str, Any]:
+def _row(label: str, row: Row, head: str, place: int | None, output: int) -> dict[str, Any]:
     found = {name: value for name in _SHOWN if (value := getattr(row, name, None)) not in (None, {})}
     for name in ("output", "answer"):
         if len(found.get(name, "")) > output:
             found[name] = found[name][:output] + " …"
     names = {"id": row.id, "task": row.task, "config": row.config, "method": row.method, "model": label}
-    head = scorer_for(row.task).metrics[0]
     return {"at": place, **names, **found, "score": row.scores.get(head), "metric": head, "condition": row.condition}
 
 

@@ -5,10 +5,10 @@ from math import log2
 from typing import NamedTuple
 
 from eval_harness.report.matched import Key, Scores, Setting, by_task
-from eval_harness.report.names import listed, parts_of
 from eval_harness.report.statistics import Change, Interval, changes, intervals
 from eval_harness.report.study import Study
-from eval_harness.report.table import Cell, cells, counted, headline_of
+from eval_harness.report.table import Cell, cells, counted, headline_of, listed
+from eval_harness.run.facts import Configs
 from eval_harness.run.results import Row
 
 HELD = 0.85  # the share of the score at the shortest length that an effective length still has
@@ -56,7 +56,9 @@ def standings(rows_by_label: Mapping[str, Sequence[Row]], study: Study) -> list[
 
 def _standing(setting: Setting, rows: Sequence[Row]) -> Standing:
     found = {cell.task: cell for cell in cells(rows)}
-    scores = by_task({(row.task, row.id): headline_of(row) for row in counted(rows)}, found)
+    mine = {(row.task, row.id): row for row in counted(rows)}
+    questions = {key: row.question_id for key, row in mine.items()}
+    scores = by_task({key: headline_of(row) for key, row in mine.items()}, questions, found)
     return Standing(setting, rows[0].condition, found, intervals(scores, *setting))
 
 
@@ -67,35 +69,36 @@ def falls(study: Study, scores: Mapping[Setting, Scores]) -> list[Fall]:
     """
     lines: dict[tuple[str, int | None], list[str]] = {}
     for config in study.configs:
-        parts = parts_of(config)
-        if parts.length:
-            lines.setdefault((parts.family, parts.ratio), []).append(config)
-    return [
-        fall
-        for label in study.rows
-        for method in study.methods
-        for configs in lines.values()
-        if (fall := _fall(label, method, {c: s for c in configs if (s := scores.get(Setting(label, c, method)))}))
-    ]
+        if study.facts[config].length:
+            lines.setdefault(study.facts[config].line, []).append(config)
+    found = []
+    for label in study.rows:
+        for method in study.methods:
+            for configs in lines.values():
+                of_line = {config: mine for config in configs if (mine := scores.get(Setting(label, config, method)))}
+                if fall := _fall(label, method, of_line, study.facts):
+                    found.append(fall)
+    return found
 
 
-def _fall(label: str, method: str, by_config: Mapping[str, Scores]) -> Fall | None:
+def _fall(label: str, method: str, by_config: Mapping[str, Scores], facts: Configs) -> Fall | None:
     if len(by_config) < 2:
         return None
     shared = set.intersection(*(set(scores) for scores in by_config.values()))
-    prompts = {key: {scores[key][1] for scores in by_config.values()} for key in shared}
+    prompts = {key: {scores[key].prompt for scores in by_config.values()} for key in shared}
     if all(len(found) == 1 for found in prompts.values()):
         return None
     tasks = sorted({task for scores in by_config.values() for task, _ in scores})
-    matched = {config: {key: scores[key][0] for key in shared} for config, scores in by_config.items()}
-    slopes = changes(by_task(slopes_of(matched), tasks), "slope", label, method, *by_config)
+    matched = {config: {key: scores[key].value for key in shared} for config, scores in by_config.items()}
+    questions = {key: one.question for key, one in next(iter(by_config.values())).items()}
+    slopes = changes(by_task(slopes_of(matched, facts), questions, tasks), "slope", label, method, *by_config)
     means = {config: _macro_mean(values) for config, values in matched.items()}
-    return Fall(label, method, tuple(by_config), slopes, effective_length(means))
+    return Fall(label, method, tuple(by_config), slopes, effective_length(means, facts))
 
 
-def slopes_of(by_config: Mapping[str, Mapping[Key, float]]) -> dict[Key, float]:
+def slopes_of(by_config: Mapping[str, Mapping[Key, float]], facts: Configs) -> dict[Key, float]:
     """Each instance's least-squares slope over log2 of the length; their mean is the slope of the mean scores."""
-    doublings = {config: log2(parts_of(config).tokens) for config in by_config}
+    doublings = {config: log2(facts[config].tokens or 1) for config in by_config}
     middle = sum(doublings.values()) / len(doublings)
     spread = sum((at - middle) ** 2 for at in doublings.values())
     keys = next(iter(by_config.values()))
@@ -105,18 +108,18 @@ def slopes_of(by_config: Mapping[str, Mapping[Key, float]]) -> dict[Key, float]:
     }
 
 
-def effective_length(means: Mapping[str, float]) -> str:
+def effective_length(means: Mapping[str, float], facts: Configs) -> str:
     """The last length, from the shortest on, whose score is at least 85 % of the shortest one's (NoLiMa's rule)."""
-    ordered = sorted(means, key=lambda config: parts_of(config).tokens)
+    ordered = sorted(means, key=lambda config: facts[config].tokens or 0)
     base = means[ordered[0]]
     if base <= 0:
         return "–"
     reached = ordered[0]
     for config in ordered[1:]:
         if means[config] < HELD * base:
-            return parts_of(reached).length
+            return facts[reached].length or reached
         reached = config
-    return f"{parts_of(reached).length} or more"
+    return f"{facts[reached].length} or more"
 
 
 def _macro_mean(values: Mapping[Key, float]) -> float:

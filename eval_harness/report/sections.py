@@ -14,13 +14,11 @@ from eval_harness.report.matched import (
     scores_by_setting,
     unmet,
 )
-from eval_harness.report.names import listed
 from eval_harness.report.parts import Section
 from eval_harness.report.scoreboard import Fall, Standing, falls, standings
 from eval_harness.report.statistics import MACRO, Change, holm
 from eval_harness.report.study import Study
-from eval_harness.report.table import figure, left_out, percent
-from eval_harness.scoring import scorer_for
+from eval_harness.report.table import figure, left_out, listed, percent
 from eval_harness.scoring.evidence import METRICS as EVIDENCE
 
 _MINUS = "\N{MINUS SIGN}"
@@ -76,12 +74,12 @@ def sections(report: Report) -> list[Section]:
 
 
 def _table3(report: Report, found: Sequence[Standing], *, matched: bool = False) -> Section:
-    tasks = report.study.tasks
+    tasks, headlines = report.study.tasks, report.study.headlines
     rows = []
     for configs, standing in _merged(report.study, found):
         cells = [_cell(standing, task) for task in tasks]
         rows.append([standing.setting.method, listed(configs), standing.setting.model, *cells, _macro(standing)])
-    header = ["method", "config", "model", *(f"{task}\n{scorer_for(task).metrics[0]}" for task in tasks), MACRO]
+    header = ["method", "config", "model", *(f"{task}\n{headlines[task]}" for task in tasks), MACRO]
     if not matched:
         notes = [
             "Per cent, with the 95 % bootstrap interval over questions and n. Unparsed and failed answers count as "
@@ -139,7 +137,7 @@ def _macro(standing: Standing) -> str:
 
 def _measures(report: Report, task: str) -> Section:
     mine = [(configs, s) for configs, s in _merged(report.study, report.standings) if task in s.cells]
-    metrics = scorer_for(task).metrics
+    metrics = report.study.scorers[task].metrics
     rows = []
     for configs, standing in mine:
         cell = standing.cells[task]

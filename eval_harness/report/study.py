@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from builders.errors import SetupError
-from eval_harness.report.names import in_order
+from eval_harness.run.earlier import upgraded_record
+from eval_harness.run.facts import ConfigFacts, configs_of, in_order
 from eval_harness.run.results import Row, read_rows
+from eval_harness.scoring import Scorer, scorer_of
 
 # What a run answers, not how: runs that differ in these alone are parts of one.
 SELECTION = frozenset(("dataset", "configs", "methods", "tasks", "limit", "shard", "protocol"))
@@ -20,7 +22,7 @@ class Study(NamedTuple):
     """Runs on one dataset.
 
     `rows` and `settings` are by model label: the model's name, with a number where runs of one name differ in their
-    settings. `differing` says in what, `runs` names the folders behind each label.
+    settings. `differing` says in what, `runs` names the folders behind each label. `facts` says what each config is.
     """
 
     name: str
@@ -31,6 +33,7 @@ class Study(NamedTuple):
     differing: dict[str, dict[str, Any]]
     runs: dict[str, list[str]]
     methods: list[str]
+    facts: dict[str, ConfigFacts]
 
     @property
     def title(self) -> str:
@@ -40,12 +43,22 @@ class Study(NamedTuple):
     @property
     def configs(self) -> list[str]:
         """Every config that has rows."""
-        return in_order(row.config for row in self.all_rows)
+        return in_order((row.config for row in self.all_rows), self.facts)
 
     @property
     def tasks(self) -> list[str]:
         """Every task that has rows."""
         return sorted({row.task for row in self.all_rows})
+
+    @property
+    def scorers(self) -> dict[str, Scorer]:
+        """The scorer of every task."""
+        return {row.task: scorer_of(row.spec) for row in self.all_rows}
+
+    @property
+    def headlines(self) -> dict[str, str]:
+        """The headline metric of every task."""
+        return {task: scorer.metrics[0] for task, scorer in self.scorers.items()}
 
     @property
     def all_rows(self) -> Iterator[Row]:
@@ -97,11 +110,14 @@ def _read(folder: Path) -> _Run:
     try:
         record = json.loads((folder / "run.json").read_text(encoding="utf-8"))
         missing = {"name", "version", "manifest_sha256"} - set(record["dataset"]) or {"name"} - set(record["model"])
+        missing = missing or {"configs"} - set(record)
     except (ValueError, KeyError, TypeError) as error:
         raise SetupError(f"{folder / 'run.json'} is no record of a run ({error!r}); run it anew") from None
     if missing:
         raise SetupError(f"{folder / 'run.json'} lacks {', '.join(sorted(missing))}; run it anew")
-    rows = read_rows(folder)
+    record, rows = upgraded_record(record), read_rows(folder)
+    if unknown := sorted({row.config for row in rows} - set(record["configs"])):
+        raise SetupError(f"{folder / 'run.json'} says nothing of {', '.join(unknown)}; run it anew")
     if not rows:
         raise SetupError(f"{folder} has no finished row yet; let its run go on")
     return _Run(folder, record, rows)
@@ -128,6 +144,7 @@ def _study(runs: Sequence[_Run]) -> Study:
         _differing(labelled, settings),
         {label: [run.folder.name for run in group] for label, group in labelled.items()},
         list(dict.fromkeys([*methods, *(row.method for run in runs for row in run.rows)])),
+        {name: facts for run in runs for name, facts in configs_of(run.record).items()},
     )
 
 

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from builders.errors import SetupError
 from eval_harness.run.results import Row
-from eval_harness.scoring import COUNTS, scorer_for
+from eval_harness.scoring import COUNTS, scorer_of
 from eval_harness.scoring.evidence import METRICS as EVIDENCE
 
 COUNTED = ("ok", "unparsed", "error")  # the denominator; the last two count as wrong
@@ -57,7 +57,7 @@ def counted(rows: Iterable[Row]) -> list[Row]:
 
 def headline_of(row: Row) -> float:
     """A counted row's score by its task's headline metric; SetupError where it was scored by another version."""
-    return _score(row, scorer_for(row.task).metrics[0])
+    return _score(row, scorer_of(row.spec).metrics[0])
 
 
 def macro(tasks: Sequence[Cell]) -> float | None:
@@ -82,12 +82,13 @@ def table(found: Sequence[Cell], title: str) -> Table:
 
     The headline's strict twin is printed where it is another number.
     """
-    tasks = sorted({cell.task for cell in found})
+    headlines = {cell.task: next(iter(cell.means)) for cell in found}
+    tasks = sorted(headlines)
     result = Table(title=Text(title))
     for name in ("config", "method"):
         result.add_column(name, no_wrap=True)
     for task in tasks:
-        result.add_column(f"{task}\n{scorer_for(task).metrics[0]}", justify="right", overflow="fold")
+        result.add_column(f"{task}\n{headlines[task]}", justify="right", overflow="fold")
     result.add_column("macro average\nover tasks", justify="right")
     for (config, method), row in by_setting(found).items():
         by_task = {cell.task: cell for cell in row}
@@ -96,6 +97,12 @@ def table(found: Sequence[Cell], title: str) -> Table:
     if len({(cell.task, cell.n) for cell in found}) > len(tasks):
         result.caption = "n differs within a task: those scores are means over different instances"
     return result
+
+
+def listed(configs: Sequence[str]) -> str:
+    """Configs, in their order, as one short text."""
+    many = f"{configs[0]} … {configs[-1]} ({len(configs)} configs)"
+    return ", ".join(configs) if len(configs) <= 3 else many
 
 
 def by_setting(found: Iterable[Cell]) -> dict[tuple[str, str], list[Cell]]:
@@ -123,7 +130,7 @@ def left_out(statuses: Mapping[str, int]) -> list[str]:
 
 def _cell(config: str, method: str, task: str, rows: Sequence[Row]) -> Cell:
     mine = counted(rows)
-    metrics = scorer_for(task).metrics
+    metrics = scorer_of(rows[0].spec).metrics
     means = {name: sum(_score(row, name) for row in mine) / len(mine) if mine else None for name in metrics}
     statuses: dict[str, int] = dict(sorted(Counter(row.status for row in rows).items()))
     return Cell(config, method, task, len(mine), means, statuses, _evidence(mine))

@@ -3,12 +3,14 @@
 import json
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from builders.errors import SetupError
 from builders.files import write_json
+from builders.tasks import KindName, TaskSpec
+from eval_harness.run.earlier import upgraded_row
 
 Status = Literal["ok", "unparsed", "overlength", "unscorable", "n/a", "error"]
 
@@ -23,7 +25,8 @@ class Row:
     cited, or chosen by a retriever or a method; None where nothing was. `n_cached_tokens` of the prompt were read for
     an earlier row. `latency_s` is the batch's time divided by its size, in seconds; an answer taken over from an equal
     prompt keeps its first time. `steps_s` is the time of each step of a method that takes several, `steps_log` what
-    they did, where the method says so.
+    they did, where the method says so. `kind`, `scorer` and `labels` are the task's, `question_id` and
+    `depth` the instance's.
     """
 
     id: str
@@ -48,6 +51,16 @@ class Row:
     steps_s: dict[str, float] | None = None
     error: str | None = None
     steps_log: list[dict[str, Any]] | None = None
+    kind: KindName = "qa"
+    scorer: str = ""
+    labels: dict[str, str] = field(default_factory=dict)
+    question_id: str = ""
+    depth: int | None = None
+
+    @property
+    def spec(self) -> TaskSpec:
+        """Its task, with what scoring it needs."""
+        return TaskSpec(self.task, self.kind, self.labels, self.scorer)
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -97,8 +110,8 @@ def read_rows(folder: Path) -> list[Row]:
     path = folder / "results.jsonl"
     *lines, _ = path.read_bytes().split(b"\n")
     try:
-        return [Row(**json.loads(line)) for line in lines]
-    except (ValueError, TypeError) as error:
+        return [Row(**upgraded_row(json.loads(line))) for line in lines]
+    except (ValueError, TypeError, KeyError) as error:
         raise SetupError(f"{path} holds a line that is no result ({error}); choose another --out") from None
 
 

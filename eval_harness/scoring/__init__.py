@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from builders.tasks import TaskSpec
 from eval_harness.scoring import (
     coverage,
     exact_match,
@@ -65,6 +66,21 @@ SCORERS: dict[str, Scorer] = {  # every other task is a question, for which one 
     "needle": NEEDLE,
     "needles": ALL_NEEDLES,
 }
+
+
+BY_NAME: dict[str, Scorer] = {
+    "qa": QA,
+    "label": LABEL_ACCURACY,
+    "dialogue": DIALOGUE,
+    "set": MULTI_ANSWER,
+    "needle": NEEDLE,
+    "all_needles": ALL_NEEDLES,
+}
+
+
+def scorer_of(task: TaskSpec) -> Scorer:
+    """The scorer of a task, as its dataset names it."""
+    return BY_NAME[task.scored_by]
 
 
 def scorer_for(task: str) -> Scorer:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from builders.errors import SetupError
 from builders.files import write_json
 from eval_harness.protocols.oncu.audit import ByHand, read_sheet
-from eval_harness.protocols.oncu.groups import DEPTH, FROM_ROWS, TASK, Group, Labels, grouped, labels_of
+from eval_harness.protocols.oncu.groups import FROM_ROWS, TASK, Group, Labels, grouped, labels_of
 from eval_harness.protocols.oncu.heatmap import Grid, grids
 from eval_harness.protocols.oncu.matched import Matched, matched
 from eval_harness.protocols.oncu.modes import Modes, modes_of
@@ -18,11 +18,10 @@ _FILE = "oncu.json"
 
 
 class View(NamedTuple):
-    """By what instances are grouped, the groups that the dataset gives for it, and the depths of their gold."""
+    """By what instances are grouped, and the groups that the dataset gives for it."""
 
     by: str
     labels: Labels
-    depths: Labels
 
 
 class Analysis(NamedTuple):
@@ -45,7 +44,7 @@ def analysed(study: Study, folder: Path) -> Analysis:
     groups = [group for one in found for group in grouped(one, view.by, view.labels)]
     labelled = folder / LABELLED
     by_hand = read_sheet(labelled, found) if labelled.exists() else {}
-    return Analysis(study, view.by, found, groups, grids(found, view.depths), list(map(modes_of, found)), by_hand)
+    return Analysis(study, view.by, found, groups, grids(found, study.facts), list(map(modes_of, found)), by_hand)
 
 
 def view_of(study: Study, by: str | None, dataset: Path | None, earlier: View) -> View:
@@ -62,7 +61,7 @@ def view_of(study: Study, by: str | None, dataset: Path | None, earlier: View) -
         return earlier._replace(by=by, labels={})
     split = next(study.all_rows).split
     labels = {} if by in FROM_ROWS else labels_of(dataset, study.configs, split, by)
-    return View(by, labels, labels_of(dataset, study.configs, split, DEPTH, needed=False))
+    return View(by, labels)
 
 
 def write_view(view: View, folder: Path) -> None:
@@ -74,10 +73,11 @@ def read_view(folder: Path) -> View:
     """How runs were looked at before; by task where that is not said."""
     path = folder / _FILE
     if not path.exists():
-        return View(TASK, {}, {})
+        return View(TASK, {})
     try:
-        return View(**json.loads(path.read_text(encoding="utf-8")))
-    except (ValueError, TypeError) as error:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        return View(found["by"], found["labels"])
+    except (ValueError, TypeError, KeyError) as error:
         raise SetupError(f"{path} cannot be read ({error}); remove it, and run again: icr2 oncu {folder}") from None
 
 

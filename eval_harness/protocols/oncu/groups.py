@@ -1,4 +1,4 @@
-"""Which instances are taken together: those of a task, of a column's value, of a flag, or each by itself."""
+"""Which instances are taken together: those of a task, a depth, a column's value, a flag, or each by itself."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -13,10 +13,9 @@ from eval_harness.protocols.oncu.fields import BESIDE, FIELDS, values_of
 from eval_harness.protocols.oncu.matched import NONE, Matched
 from eval_harness.protocols.oncu.recovery import Estimate, estimates
 
-MODEL, TASK, INSTANCE = "model", "task", "instance"
-FROM_ROWS = (TASK, MODEL, INSTANCE)  # groupings that need no dataset
+MODEL, TASK, INSTANCE, DEPTH = "model", "task", "instance", "depth"
+FROM_ROWS = (TASK, MODEL, INSTANCE, DEPTH)  # groupings that need no dataset
 COLUMNS = ("hops", "reasoning_types", "context_id", "flags")
-DEPTH = "depth"  # flags that say where in the context the gold stands, in percent
 
 Labels = dict[str, dict[str, list[str]]]
 """The groups of each instance, by config and id."""
@@ -26,7 +25,7 @@ def groups_of(matched: Matched, by: str, labels: Labels) -> dict[str, list[str]]
     """The ids in each group of a model's instances on a config; `labels` are those of `by` where it is of a dataset."""
     found: dict[str, list[str]] = {}
     for id, rows in matched.rows.items():
-        own = {TASK: [rows[NONE].task], MODEL: ["all tasks"], INSTANCE: [id]}
+        own = {TASK: [rows[NONE].task], MODEL: ["all tasks"], INSTANCE: [id], DEPTH: [_depth(rows[NONE].depth)]}
         for name in own[by] if by in own else labels.get(matched.config, {}).get(id, []):
             found.setdefault(name, []).append(id)
     return dict(sorted(found.items(), key=lambda item: _natural(item[0])))
@@ -42,17 +41,22 @@ class Group(NamedTuple):
 
 def grouped(matched: Matched, by: str, labels: Labels) -> list[Group]:
     """The groups with their estimates."""
-    fields = (*FIELDS, BESIDE)
-    return [
-        Group(matched, name, estimates(_scores(matched, ids), matched.methods, fields, *matched[:2], name))
-        for name, ids in groups_of(matched, by, labels).items()
-    ]
+    return [_group(matched, name, ids) for name, ids in groups_of(matched, by, labels).items()]
 
 
-def labels_of(folder: Path, configs: Collection[str], split: str, by: str, needed: bool = True) -> Labels:
-    """The groups that a column of a dataset, or its flags that begin with `by`, put instances in.
+def by_depth(matched: Matched) -> dict[int, Group]:
+    """The groups of instances whose gold was put at a depth, in per cent of the context."""
+    found: dict[int, list[str]] = {}
+    for id, rows in matched.rows.items():
+        if (depth := rows[NONE].depth) is not None:
+            found.setdefault(depth, []).append(id)
+    return {depth: _group(matched, _depth(depth), ids) for depth, ids in sorted(found.items())}
 
-    Where `by` is neither, there are none, or, if they are needed, a SetupError names what there is.
+
+def labels_of(folder: Path, configs: Collection[str], split: str, by: str) -> Labels:
+    """The groups that a column of a dataset, or one of its flags, puts instances in.
+
+    SetupError names the columns and flags that there are, where `by` is none.
     """
     column = by if by in COLUMNS else "flags"
     with readable(folder):
@@ -64,27 +68,30 @@ def labels_of(folder: Path, configs: Collection[str], split: str, by: str, neede
     if by in COLUMNS:
         return {config: {id: _texts(value) for id, value in found} for config, found in rows.items()}
     flags = {flag for found in rows.values() for _, value in found for flag in value or ()}
-    if not _flagged(flags, by):
-        there = (*FROM_ROWS, *COLUMNS, *sorted({flag.rpartition("_")[0] or flag for flag in flags}))
-        if needed:
-            raise SetupError(f"no column and no flag {by!r} to group by; there are {', '.join(there)}")
-        return {}
+    if by not in flags:
+        there = ", ".join((*FROM_ROWS, *COLUMNS, *sorted(flags)))
+        raise SetupError(f"no column and no flag {by!r} to group by; available: {there}")
     return {
-        config: {id: _flagged(value or (), by) or [f"no {by}"] for id, value in found} for config, found in rows.items()
+        config: {id: [by if by in (value or ()) else f"no {by}"] for id, value in found}
+        for config, found in rows.items()
     }
+
+
+def _group(matched: Matched, name: str, ids: Sequence[str]) -> Group:
+    fields = (*FIELDS, BESIDE)
+    return Group(matched, name, estimates(_scores(matched, ids), matched.methods, fields, *matched[:2], name))
 
 
 def _scores(matched: Matched, ids: Sequence[str]) -> dict[str, list[np.ndarray]]:
     """By task, an array (instances, conditions, fields) for each question, in the order of ids.
 
-    A question may stand in several instances, with its gold at several depths: without evidence they are one prompt.
+    A question may stand in several instances, with its gold at several depths.
     """
     by_task: dict[str, dict[str, list[list[list[float]]]]] = {}
     for id in sorted(ids):
         rows = matched.rows[id]
-        question = rows[NONE].prompt_sha256 or id
         scores = [list(values_of(rows[method]).values()) for method in matched.methods]
-        by_task.setdefault(rows[NONE].task, {}).setdefault(question, []).append(scores)
+        by_task.setdefault(rows[NONE].task, {}).setdefault(rows[NONE].question_id, []).append(scores)
     return {task: [np.array(instances) for instances in found.values()] for task, found in by_task.items()}
 
 
@@ -94,8 +101,8 @@ def _texts(value: object) -> list[str]:
     return ["none" if value is None else str(value)]
 
 
-def _flagged(flags: Collection[str], by: str) -> list[str]:
-    return [flag for flag in flags if flag == by or flag.startswith(f"{by}_")]
+def _depth(percent: int | None) -> str:
+    return "no depth" if percent is None else f"depth_{percent}"
 
 
 def _natural(name: str) -> list[tuple[int, str]]:

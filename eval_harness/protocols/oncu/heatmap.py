@@ -1,55 +1,55 @@
 """Length against position: how much of the oracle's advantage the full context recovers, by where the gold stands."""
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from eval_harness.protocols.oncu.fields import HEADLINE
-from eval_harness.protocols.oncu.groups import DEPTH, Labels, grouped
+from eval_harness.protocols.oncu.groups import by_depth
 from eval_harness.protocols.oncu.matched import FULL, Matched
 from eval_harness.protocols.oncu.recovery import Estimate, clip
-from eval_harness.report.names import parts_of
+from eval_harness.run.facts import Configs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Values = dict[tuple[str, str], float | None]
+Values = dict[tuple[str, int], float | None]
 PANELS = ("headline score, full context", "R of the full context, clipped")
 INVALID = "invalid"
-_DEPTH = re.compile(rf"{DEPTH}_([0-9]+)")
 
 
 class Grid(NamedTuple):
-    """A model's headline score on configs of several lengths, by depth of the gold; cells are by config and depth."""
+    """A model's headline score on configs of several lengths, by depth of the gold in per cent.
+
+    `configs` are by name, each with its length; `cells` by config and depth.
+    """
 
     model: str
-    configs: list[str]
-    depths: list[str]
-    cells: dict[tuple[str, str], Estimate]
+    configs: dict[str, str]
+    depths: list[int]
+    cells: dict[tuple[str, int], Estimate]
 
 
-def grids(found: Sequence[Matched], labels: Labels) -> list[Grid]:
+def grids(found: Sequence[Matched], facts: Configs) -> list[Grid]:
     """A grid for each model with instances whose depth is known, shortest length first."""
-    by_model: dict[str, dict[tuple[str, str], Estimate]] = {}
-    for one in sorted(found, key=lambda one: parts_of(one.config).tokens):
-        for group in grouped(one, DEPTH, labels):
-            if _DEPTH.fullmatch(group.name):
-                by_model.setdefault(one.model, {})[one.config, group.name] = group.fields[HEADLINE]
+    by_model: dict[str, dict[tuple[str, int], Estimate]] = {}
+    for one in sorted(found, key=lambda one: facts[one.config].tokens or 0):
+        for depth, group in by_depth(one).items():
+            by_model.setdefault(one.model, {})[one.config, depth] = group.fields[HEADLINE]
     return [
         Grid(
             model,
-            list(dict.fromkeys(config for config, _ in cells)),
-            sorted({depth for _, depth in cells}, key=percent_of),
+            {config: facts[config].length or config for config, _ in cells},
+            sorted({depth for _, depth in cells}),
             cells,
         )
         for model, cells in by_model.items()
     ]
 
 
-def depths_of(found: Sequence[Grid]) -> list[str]:
+def depths_of(found: Sequence[Grid]) -> list[int]:
     """Every depth that a grid has, the least first."""
-    return sorted({depth for grid in found for depth in grid.depths}, key=percent_of)
+    return sorted({depth for grid in found for depth in grid.depths})
 
 
 def heat_map(found: Sequence[Grid]) -> "Figure":
@@ -85,13 +85,6 @@ def _draw(axis: "Axes", grid: Grid, values: Values) -> None:
                 axis.text(x, y, text, ha="center", va="center", fontsize=7, color="white" if dark else "black")
     axis.hlines(np.arange(1, len(places)) - 0.5, -0.5, len(grid.depths) - 0.5, color="white", linewidth=1)
     axis.vlines(np.arange(1, len(grid.depths)) - 0.5, -0.5, len(places) - 0.5, color="white", linewidth=1)
-    axis.set_xticks(range(len(grid.depths)), [str(percent_of(depth)) for depth in grid.depths], fontsize=8)
-    axis.set_yticks(
-        range(len(grid.configs)), [parts_of(config).length or config for config in grid.configs], fontsize=8
-    )
+    axis.set_xticks(range(len(grid.depths)), [str(depth) for depth in grid.depths], fontsize=8)
+    axis.set_yticks(range(len(grid.configs)), list(grid.configs.values()), fontsize=8)
     axis.set_xlabel("depth of the gold, % of the context", fontsize=8)
-
-
-def percent_of(depth: str) -> int:
-    """The number in a flag such as depth_30."""
-    return int(depth.rpartition("_")[2])

@@ -7,7 +7,7 @@ from eval_harness.protocols.oncu.analysis import Analysis
 from eval_harness.protocols.oncu.audit import pairs_of
 from eval_harness.protocols.oncu.fields import BESIDE, FIELDS, measures_of
 from eval_harness.protocols.oncu.groups import INSTANCE, Group
-from eval_harness.protocols.oncu.heatmap import INVALID, depths_of, percent_of
+from eval_harness.protocols.oncu.heatmap import INVALID, depths_of
 from eval_harness.protocols.oncu.matched import CITING, FULL, NONE, ORACLE, RETRIEVED, Matched
 from eval_harness.protocols.oncu.modes import MEANINGS, counts
 from eval_harness.protocols.oncu.recovery import LEAST_VALID, Estimate
@@ -100,7 +100,7 @@ def _positions(found: Analysis) -> Section:
         "By depth of the gold, in per cent of the context: R of the full context in the headline score, clipped; that "
         "score in per cent; n."
     ]
-    header = ["config", "model", *(str(percent_of(depth)) for depth in depths)]
+    header = ["config", "model", *map(str, depths)]
     return Section("positions", "Length against position", notes, header, rows, 2, "Positions")
 
 

@@ -8,14 +8,17 @@ from typing import Any
 
 import pytest
 
+from builders.config import tokens_of
+from builders.tasks import KindName, TaskSpec
 from eval_harness.data.dataset import open_dataset
 from eval_harness.report.study import Study, one_study, read_studies
 from eval_harness.run.results import Row, Status
-from eval_harness.scoring import scorer_for
+from eval_harness.scoring import scorer_of
 from tests.eval_harness.conftest import instance, write_config
 from tests.manifests import write_manifest
 
 CONDITIONS = {"closed_book": "closed_book", "vanilla_rag": "vanilla", "oracle_rag": "oracle"}
+KINDS: dict[str, KindName] = {"fever": "fact", "wow": "dialogue"}
 HOSTILE = "</script><script>window.pwned = 1</script><img src=x onerror='window.pwned = 1'>"
 DIGEST = "d" * 64
 
@@ -32,9 +35,25 @@ def make_row(
     **fields: Any,
 ) -> Row:
     """A row whose measures all have one score, None for a row that is not counted."""
-    scores = {} if score is None else dict.fromkeys(scorer_for(task).metrics, score)
+    spec = spec_of(task)
+    scores = {} if score is None else dict.fromkeys(scorer_of(spec).metrics, score)
     names = (id, task, config, "test", CONDITIONS.get(method, method), method, "tiny")
-    return Row(*names, status, scores, prompt_sha256=prompt or f"{id}{config}{method}", **fields)
+    facts = {"kind": spec.kind, "labels": dict(spec.labels), "question_id": id} | fields
+    return Row(*names, status, scores, prompt_sha256=prompt or f"{id}{config}{method}", **facts)
+
+
+def spec_of(task: str) -> TaskSpec:
+    """What a task of these tests is: claims, a conversation, or questions."""
+    kind = KINDS.get(task, "qa")
+    return TaskSpec(task, kind, {"SUPPORTS": "TRUE", "REFUTES": "FALSE"} if kind == "fact" else {})
+
+
+def facts_of(config: str) -> dict[str, Any]:
+    """What a config of these tests is, such as 4k_p75 or loft_32k."""
+    one, _, other = config.partition("_")
+    if other.startswith("p"):
+        return {"family": "icr2", "length": one, "tokens": tokens_of(one), "ratio": int(other[1:])}
+    return {"family": one, "length": other, "tokens": tokens_of(other), "ratio": None}
 
 
 def write_run(folder: Path, rows: list[Row], **record: Any) -> Path:
@@ -42,6 +61,7 @@ def write_run(folder: Path, rows: list[Row], **record: Any) -> Path:
     folder.mkdir(parents=True)
     dataset = {"name": "data", "version": "1.0.0", "manifest_sha256": DIGEST}
     content = {"dataset": dataset, "model": {"name": "tiny", "dtype": "float32"}, "split": "test", "limit": None}
+    content |= {"configs": {row.config: facts_of(row.config) for row in rows}}
     (folder / "run.json").write_text(json.dumps(content | record))
     (folder / "results.jsonl").write_text("".join(json.dumps(asdict(row)) + "\n" for row in rows))
     return folder

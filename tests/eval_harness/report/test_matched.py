@@ -109,5 +109,6 @@ def test_the_baseline_is_the_first_method_where_the_wanted_one_was_not_run(study
 
 
 def test_a_question_at_several_depths_is_one() -> None:
-    values = {("c", "c-1-d000"): 1.0, ("c", "c-2-d000"): 0.5, ("c", "c-1-d100"): 0.0, ("nq", "nq-d1"): 1.0}
-    assert by_task(values, ["c", "nq"]) == {"c": [[1.0, 0.0], [0.5]], "nq": [[1.0]]}
+    values = {("c", "a"): 1.0, ("c", "b"): 0.5, ("c", "x"): 0.0, ("nq", "a"): 1.0}
+    questions = {("c", "a"): "1", ("c", "b"): "2", ("c", "x"): "1", ("nq", "a"): "a"}
+    assert by_task(values, questions, ["c", "nq"]) == {"c": [[1.0, 0.0], [0.5]], "nq": [[1.0]]}

@@ -6,17 +6,19 @@ from eval_harness.report.matched import scores_by_setting
 from eval_harness.report.scoreboard import effective_length, falls, slopes_of, standings
 from eval_harness.report.statistics import MACRO
 from eval_harness.report.study import Study
+from eval_harness.run.facts import ConfigFacts
 from tests.eval_harness.report.conftest import make_row
 
 Make = Callable[..., Study]
+FACTS = {f"{n}k_p0": ConfigFacts("icr2", f"{n}k", 1024 * n, 0) for n in (1, 2, 4)}
 
 
 def test_a_slope_by_hand() -> None:
     """Doublings 10, 11, 12: (-1 * 1 + 0 * 1 + 1 * 0) / 2; the slope of a mean is the mean of the slopes."""
     key, other = ("nq", "1"), ("nq", "2")
     scores = {"1k_p0": {key: 1.0, other: 0.0}, "2k_p0": {key: 1.0, other: 0.0}, "4k_p0": {key: 0.0, other: 0.5}}
-    assert slopes_of(scores) == {key: -0.5, other: 0.25}
-    assert slopes_of({"1k_p0": {key: 1.0}, "4k_p0": {key: 0.0}}) == {key: -0.5}  # two doublings
+    assert slopes_of(scores, FACTS) == {key: -0.5, other: 0.25}
+    assert slopes_of({"1k_p0": {key: 1.0}, "4k_p0": {key: 0.0}}, FACTS) == {key: -0.5}  # two doublings
 
 
 @pytest.mark.parametrize(
@@ -29,7 +31,7 @@ def test_a_slope_by_hand() -> None:
     ],
 )
 def test_effective_length(means: dict[str, float], length: str) -> None:
-    assert effective_length(means) == length
+    assert effective_length(means, FACTS) == length
 
 
 def test_a_fall_takes_instances_counted_at_every_length(study_of: Make) -> None:

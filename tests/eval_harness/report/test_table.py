@@ -4,12 +4,13 @@ from rich.console import Console
 
 from eval_harness.report import cells, macro, summary, table
 from eval_harness.run.results import Row, Status
-from eval_harness.scoring import scorer_for
+from eval_harness.scoring import scorer_of
+from tests.eval_harness.report.conftest import spec_of
 
 
 def rows(task: str, statuses: list[tuple[Status, float]], method: str = "vanilla_rag") -> list[Row]:
     """Rows of one config with a status and a score each; those that leave n have no scores."""
-    names = scorer_for(task).metrics
+    spec = spec_of(task)
     return [
         Row(
             f"{task}-{number}",
@@ -20,7 +21,9 @@ def rows(task: str, statuses: list[tuple[Status, float]], method: str = "vanilla
             method,
             "fake",
             status,
-            dict.fromkeys(names, score) if status in ("ok", "unparsed", "error") else {},
+            dict.fromkeys(scorer_of(spec).metrics, score) if status in ("ok", "unparsed", "error") else {},
+            kind=spec.kind,
+            labels=dict(spec.labels),
         )
         for number, (status, score) in enumerate(statuses)
     ]
@@ -56,7 +59,7 @@ def test_unparsed_and_failed_items_stay_in_n() -> None:
     """case 11: one denominator for all measures"""
     (cell,) = cells(rows("nq", [("ok", 1.0), ("unparsed", 0.0), ("error", 0.0), ("unscorable", 0.0), ("n/a", 0.0)]))
     assert cell.n == 3
-    assert cell.means == dict.fromkeys(scorer_for("nq").metrics, 1 / 3)
+    assert cell.means == dict.fromkeys(scorer_of(spec_of("nq")).metrics, 1 / 3)
 
 
 def test_no_rows_is_no_score_and_never_zero() -> None:

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ def dataset(tmp_path: Path) -> Path:
     rows = []
     for at, one in enumerate(TWELVE):
         row = instance(one.id, one.task, f"question {at}", ["x"], [0], ["text"])
-        of_nq = {"flags": [f"depth_{at % 3 * 50}", "underfull"], "hops": at % 2 + 1, "reasoning_types": ["a", "b"]}
+        of_nq = {"flags": ["short_pool", "underfull"][: at % 3], "hops": at % 2 + 1, "reasoning_types": ["a", "b"]}
         rows.append(row | (of_nq if one.task == "nq" else {"flags": [], "reasoning_types": []}))
     write_config(folder, "1k_p0", rows)
     write_manifest(folder)
@@ -28,13 +29,21 @@ def group(tmp_path: Path, dataset: Path, by: str) -> dict[str, list[str]]:
     return groups_of(matched_of(tmp_path / "run", rows_of()), by, labels)
 
 
-def test_flags_by_what_they_begin_with_in_the_order_of_their_numbers(tmp_path: Path, dataset: Path) -> None:
-    assert group(tmp_path, dataset, "depth") == {
+def test_depths_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    at = {one.id: n % 3 * 50 for n, one in enumerate(TWELVE) if one.task == "nq"}
+    rows = [replace(row, depth=at.get(row.id)) for row in rows_of()]
+    assert groups_of(matched_of(tmp_path / "run", rows), "depth", {}) == {
         "depth_0": ["nq-1", "nq-4", "nq-7"],
         "depth_50": ["nq-2", "nq-5", "nq-8"],
         "depth_100": ["nq-3", "nq-6"],
         "no depth": ["fever-1", "fever-2", "fever-3", "fever-4"],
     }
+
+
+def test_instances_with_a_flag_and_those_without(tmp_path: Path, dataset: Path) -> None:
+    found = group(tmp_path, dataset, "underfull")
+    assert {name: len(ids) for name, ids in found.items()} == {"no underfull": 10, "underfull": 2}
+    assert found["underfull"] == ["nq-3", "nq-6"]
 
 
 def test_columns_and_an_instance_in_several_groups(tmp_path: Path, dataset: Path) -> None:
@@ -46,6 +55,8 @@ def test_columns_and_an_instance_in_several_groups(tmp_path: Path, dataset: Path
 
 
 def test_a_grouping_that_is_none_names_those_that_are(dataset: Path) -> None:
-    with pytest.raises(SetupError, match=r"no column and no flag 'dept' to group by; there are task, .* depth, under"):
+    with pytest.raises(
+        SetupError,
+        match=r"no column and no flag 'dept' to group by; available: task, .* depth, .* short_pool, underfull",
+    ):
         labels_of(dataset, ["1k_p0"], "test", "dept")
-    assert labels_of(dataset, ["1k_p0"], "test", "dept", needed=False) == {}

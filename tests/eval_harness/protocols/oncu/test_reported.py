@@ -104,7 +104,7 @@ def test_modes_examples_and_what_is_left_out(tmp_path: Path) -> None:
 
 
 def test_every_instance_a_group_is_summed_up(tmp_path: Path) -> None:
-    found = made(tmp_path / "run", rows_of(), View("instance", {}, {}))
+    found = made(tmp_path / "run", rows_of(), View("instance", {}))
     assert "oncu" not in [one.name for one in found.sections]
     row = cells(section(found, "validity"), "answer_f1")
     assert row["valid groups"] == "6 of 12\n50.0 %"
@@ -156,7 +156,7 @@ def test_models_with_other_retrievers_share_a_table(tmp_path: Path) -> None:
 def test_how_a_run_is_looked_at_is_kept(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", rows_of())
     study = one_study(read_studies([run]))
-    kept = View("hops", {"1k_p0": {"nq-1": ["1"]}}, {"1k_p0": {"nq-1": ["depth_0"]}})
+    kept = View("hops", {"1k_p0": {"nq-1": ["1"]}})
     assert read_view(run) == ("task", {}, {})
     write_view(kept, run)
     assert view_of(study, None, None, read_view(run)) == kept

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 from eval_harness.protocols.oncu.matched import FULL, NONE, ORACLE, Matched, matched
 from eval_harness.report.study import Study, one_study, read_studies
 from eval_harness.run.results import Row, Status
-from eval_harness.scoring import scorer_for
+from eval_harness.scoring import scorer_of
 from eval_harness.scoring.evidence import METRICS, RETRIEVAL_RECALL
-from tests.eval_harness.report.conftest import write_run
+from tests.eval_harness.report.conftest import spec_of, write_run
 
 BM25 = "retrieved_bm25@2+cite"
 METHODS = (NONE, FULL, BM25, ORACLE)
@@ -54,10 +54,12 @@ def row_of(
     status: Status = "ok",
     shown: float = 1.0,
     question: str | None = None,
+    depth: int | None = None,
     **fields: Any,
 ) -> Row:
     """A row with an answer F1, exact only where it is 1, and an evidence F1, complete only where it is 1."""
-    scores = dict.fromkeys(scorer_for(task).metrics, answer)
+    spec = spec_of(task)
+    scores = dict.fromkeys(scorer_of(spec).metrics, answer)
     if task == "nq":
         exact = ("em", "em_strict", "subspan_em", "subspan_em_strict")
         scores |= dict.fromkeys(exact, float(answer == 1))
@@ -66,9 +68,10 @@ def row_of(
         scores[RETRIEVAL_RECALL] = shown
     if status not in ("ok", "unparsed", "error"):
         scores = {}
-    prompt = question or f"{id}{config}{method}" if method == NONE else f"{id}{config}{method}"
     names = (id, task, config, "test", CONDITIONS.get(method, method), method, "tiny")
-    return Row(*names, status, scores, prompt_sha256=prompt, **{"answer": f"{answer}", "output": f"{answer}"} | fields)
+    facts = {"kind": spec.kind, "labels": dict(spec.labels), "question_id": question or id, "depth": depth}
+    written = {"prompt_sha256": f"{id}{config}{method}", "answer": f"{answer}", "output": f"{answer}"}
+    return Row(*names, status, scores, **facts | written | fields)
 
 
 def rows_of(scored: Iterable[Scored] = TWELVE, config: str = "1k_p0") -> list[Row]:

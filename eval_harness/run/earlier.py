@@ -1,0 +1,23 @@
+"""Runs of earlier versions: what their records and results leave to names, written out as this version does."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from builders.format1 import config_facts, question_id, spec_of
+
+
+def upgraded_record(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A run's record, its configs with what they are; a run of this version has that."""
+    configs = record["configs"]
+    if isinstance(configs, Mapping):
+        return dict(record)
+    return {**record, "configs": {name: config_facts(name, {}) for name in configs}}
+
+
+def upgraded_row(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a result, with what it says of its task and question; one of this version has that."""
+    if "kind" in fields:
+        return dict(fields)
+    task, family = spec_of(fields["task"]), config_facts(fields["config"], {})["family"]
+    facts = {"kind": task.kind, "scorer": task.scorer, "labels": dict(task.labels)}
+    return {**fields, **facts, "question_id": question_id(fields["id"], family)}

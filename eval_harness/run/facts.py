@@ -1,0 +1,44 @@
+"""What a run's record says of the configs that it answered."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+
+class ConfigFacts(NamedTuple):
+    """A config as its dataset describes it; without a length or a ratio where it has none.
+
+    `length` is the label (`4k`), `tokens` its number; `ratio` is in per cent, `budget` the tokens of a rendered prompt.
+    """
+
+    family: str
+    length: str | None = None
+    tokens: int | None = None
+    ratio: int | None = None
+    budget: int | None = None
+
+    @property
+    def line(self) -> tuple[str, int | None]:
+        """What configs of several lengths have in common: family and ratio."""
+        return self.family, self.ratio
+
+
+Configs = Mapping[str, ConfigFacts]
+
+
+def configs_of(record: Mapping[str, Any]) -> dict[str, ConfigFacts]:
+    """The configs of a run's record."""
+    return {
+        name: ConfigFacts(**{key: facts.get(key) for key in ConfigFacts._fields})
+        for name, facts in record["configs"].items()
+    }
+
+
+def in_order(names: Iterable[str], configs: Configs) -> list[str]:
+    """Configs with a ratio by length and ratio, then the others by family and length."""
+
+    def key(name: str) -> tuple[bool, str, int, int, str]:
+        facts = configs[name]
+        family = facts.family if facts.ratio is None else ""
+        return facts.ratio is None, family, facts.tokens or 0, facts.ratio or 0, name
+
+    return sorted(set(names), key=key)
