@@ -1,12 +1,13 @@
 """The row that a request and its answer give."""
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from eval_harness.methods.base import Answer, Method
 from eval_harness.models.base import Generation, GenerationError, Model
 from eval_harness.parsing.answers import Parsed
 from eval_harness.parsing.retrievals import cited
+from eval_harness.run.earlier import upgraded_row
 from eval_harness.run.plan import Plan, Request
 from eval_harness.run.results import Row, Status
 from eval_harness.scoring import scorer_for
@@ -87,17 +88,18 @@ def _scores(request: Request, answer: str | None, golds: list[str], evidence: li
 
 def _unasked(plan: Plan, model: Model, request: Request) -> Row:
     """The row of a request that no model was asked for."""
-    row = Row(
-        id=request.instance.id,
-        task=request.instance.task,
-        config=request.config,
-        split=plan.split,
-        condition=request.setting.condition.name,
-        method=request.method,
-        model=model.name,
-        status="n/a",
-        scores={},
-    )
+    fields: dict[str, Any] = {
+        "id": request.instance.id,
+        "task": request.instance.task,
+        "config": request.config,
+        "split": plan.split,
+        "condition": request.setting.condition.name,
+        "method": request.method,
+        "model": model.name,
+        "status": "n/a",
+        "scores": {},
+    }
+    row = Row(**upgraded_row(fields))
     if request.passages is None:
         return row
     return replace(

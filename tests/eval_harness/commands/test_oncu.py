@@ -61,6 +61,7 @@ def call(app: typer.Typer) -> Callable[..., str]:
     return call
 
 
+@pytest.mark.xfail(reason="results have no depth yet", strict=True)
 def test_from_a_dataset_to_a_report_and_back(
     call: Callable[..., str], dataset: Path, asked: list[str], tmp_path: Path
 ) -> None:
@@ -82,6 +83,7 @@ def test_from_a_dataset_to_a_report_and_back(
     assert len(list(csv.DictReader((run / "audit.csv").open(newline="")))) == 3
 
 
+@pytest.mark.xfail(reason="results have no depth yet", strict=True)
 def test_runs_are_looked_at_by_other_groups_without_a_model(
     call: Callable[..., str], dataset: Path, asked: list[str], tmp_path: Path
 ) -> None:

@@ -20,7 +20,7 @@ from eval_harness.run.run import run
 from tests.eval_harness.conftest import NQ, ROWS, instance, write_config
 from tests.eval_harness.stopping import Sensitive, plan_of, run_in
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SHARED = [instance(f"nq-same-{n}", "nq", f"question {n}", ["x"], [0], ["text é", "more"]) for n in range(4)]
 
 

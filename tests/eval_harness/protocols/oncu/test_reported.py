@@ -157,10 +157,10 @@ def test_how_a_run_is_looked_at_is_kept(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", rows_of())
     study = one_study(read_studies([run]))
     kept = View("hops", {"1k_p0": {"nq-1": ["1"]}})
-    assert read_view(run) == ("task", {}, {})
+    assert read_view(run) == ("task", {})
     write_view(kept, run)
     assert view_of(study, None, None, read_view(run)) == kept
-    assert view_of(study, "task", None, kept) == ("task", {}, kept.depths)
+    assert view_of(study, "task", None, kept) == ("task", {})
     with pytest.raises(SetupError, match="grouping by flags needs the dataset; give it with --dataset DIR"):
         view_of(study, "flags", None, kept)
     with pytest.raises(SetupError, match=r"the group by hops of fever-1 \(1k_p0\) is not known; give the dataset"):
