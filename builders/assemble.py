@@ -3,7 +3,7 @@
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import file_digest, sha256
 from importlib.metadata import version
@@ -19,6 +19,7 @@ from builders.files import remove, replacing, write_json
 from builders.manifest import FORMAT
 from builders.retrieve import RETRIEVERS
 from builders.retrieve.base import about
+from builders.tasks import TaskSpec
 from builders.tokens import token_counter
 from builders.work import Build
 
@@ -38,6 +39,7 @@ def assemble(build: Build, out: Path, inputs: Mapping[str, str]) -> dict[str, An
             configs[config].setdefault(name.split("-")[0], []).append(path)
         manifest = manifest_of(
             build.recipe,
+            build.recipe.tasks_of({}),
             described(configs, folder),
             {place: (_source_at(build, place), digest) for place, digest in inputs.items()},
             {stage: counts for stage in build.digests if (counts := build.counts(stage))},
@@ -97,7 +99,8 @@ def _description(path: Path, folder: Path) -> dict[str, Any]:
 
 def manifest_of(
     recipe: AnyRecipe,
-    configs: Mapping[str, Any],
+    tasks: Sequence[TaskSpec],
+    files: Mapping[str, Mapping[str, Any]],
     inputs: Mapping[str, tuple[Source | None, str]],
     counts: Mapping[str, Mapping[str, int]],
     retrievers: Mapping[str, Any],
@@ -110,15 +113,20 @@ def manifest_of(
         "name": recipe.name,
         "version": recipe.version,
         "language": recipe.language,
+        "tasks": {task.name: _task(task) for task in tasks},
+        "configs": {name: {**about._asdict(), "files": files[name]} for name, about in recipe.configs.items()},
         "recipe": portable,
         "recipe_digest": digest_of({"recipe": portable, "inputs": digests}),
         "inputs": {place: _input(source, digest) for place, (source, digest) in inputs.items()},
         "tokenizer": {"name": recipe.tokenizer, "sha256": token_counter(recipe.tokenizer).sha256},
         "retrievers": dict(retrievers),
-        "configs": dict(configs),
         "counts": {stage: dict(counted) for stage, counted in counts.items()},
         "written_with": {"pyarrow": version("pyarrow")},
     }
+
+
+def _task(task: TaskSpec) -> dict[str, Any]:
+    return {"kind": task.kind, "labels": dict(task.labels), "scorer": task.scored_by, "source": task.source}
 
 
 def _input(source: Source | None, digest: str) -> dict[str, Any]:

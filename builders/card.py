@@ -54,10 +54,10 @@ def _metadata(manifest: dict[str, Any]) -> dict[str, Any]:
         {
             "config_name": config,
             "data_files": [
-                {"split": split, "path": [file["path"] for file in files]} for split, files in splits.items()
+                {"split": split, "path": [file["path"] for file in files]} for split, files in about["files"].items()
             ],
         }
-        for config, splits in manifest["configs"].items()
+        for config, about in manifest["configs"].items()
     ]
     return {
         "pretty_name": f"{manifest['name']} {manifest['version']}",

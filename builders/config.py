@@ -3,11 +3,11 @@
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import yaml
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -198,6 +198,21 @@ class RetrieverSpec(Strict):
     options: dict[str, float | int | str] = {}
 
 
+class ConfigSpec(NamedTuple):
+    """What the manifest says of a config beside its files.
+
+    `length` is a label and `tokens` its number, None where the source alone makes the context; `ratio` and `depth` are
+    percent, None where rows differ in them; `budget` is the most tokens that a prompt may have.
+    """
+
+    family: str
+    length: str | None = None
+    tokens: int | None = None
+    ratio: int | None = None
+    depth: int | None = None
+    budget: int | None = None
+
+
 class AnyRecipe(Strict, ABC):
     """What every recipe has. Its digest changes with anything that may change a byte of the dataset."""
 
@@ -213,8 +228,16 @@ class AnyRecipe(Strict, ABC):
 
     @property
     @abstractmethod
-    def configs(self) -> list[str]:
-        """The names of all configs, in the manifest's order."""
+    def configs(self) -> dict[str, ConfigSpec]:
+        """All configs by name, in the manifest's order."""
+
+    @abstractmethod
+    def tasks_of(self, paths: Mapping[str, Path]) -> list[TaskSpec]:
+        """The tasks of all rows; `paths` are the recipe's input files by their place in it."""
+
+    def config_of(self, family: str, length: str, ratio: int | None = None) -> ConfigSpec:
+        """A config with contexts of a length."""
+        return ConfigSpec(family, length, tokens_of(length), ratio, budget=self.budget(length))
 
     def budget(self, length: str) -> int:
         """Tokens that a rendered prompt of this length may have: the length less what is kept for the output."""
@@ -258,6 +281,10 @@ class Recipe(AnyRecipe):
         """A task as the manifest records it."""
         return self.tasks[task].spec(task)
 
+    def tasks_of(self, paths: Mapping[str, Path]) -> list[TaskSpec]:
+        """The tasks that it names."""
+        return [self.spec(task) for task in self.tasks]
+
     @model_validator(mode="after")
     def _whole(self) -> "Recipe":
         if not self.lengths and not self.loft:
@@ -272,10 +299,22 @@ class Recipe(AnyRecipe):
         return self
 
     @property
-    def configs(self) -> list[str]:
-        """The names of all configs, ICR² first."""
-        icr2 = [f"{length}_p{ratio}" for length in self.lengths for ratio in self.ratios]
-        return icr2 + [f"loft_{length}" for length in self.loft]
+    def configs(self) -> dict[str, ConfigSpec]:
+        """All configs by name, ICR² first."""
+        icr2 = {
+            self.mixed(length, ratio): self.config_of("icr2", length, ratio)
+            for length in self.lengths
+            for ratio in self.ratios
+        }
+        return icr2 | {self.shared(length): self.config_of("loft", length) for length in self.loft}
+
+    def mixed(self, length: str, ratio: int) -> str:
+        """The name of the ICR² config of a length and confounding ratio."""
+        return f"{length}_p{ratio}"
+
+    def shared(self, length: str) -> str:
+        """The name of the LOFT-style config of a length."""
+        return f"loft_{length}"
 
 
 def digest_of(value: Any) -> str:

@@ -40,7 +40,7 @@ STAGES = [
     Stage("filter", "filter", 1, ("pool",), ("seed", "lengths", "reserve", "ratios"), plan_filter, make_filter),
     Stage("mix", "mix", 1, ("filter",), ("lengths", "ratios", *MIX), plan_mix, make_mix),
     Stage("loft", "mix LOFT-style", 1, ("gold",), ("loft", *MIX), plan_loft, make_loft),
-    Stage("write", "write", 1, ("mix", "loft"), ("rows_per_file",), plan_write, make_write),
+    Stage("write", "write", 2, ("mix", "loft"), ("rows_per_file",), plan_write, make_write),
 ]  # fmt: skip
 
 

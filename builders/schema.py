@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 import pyarrow as pa
 
 Role = Literal["gold", "confounder", "random"]
-AnswerKind = Literal["text", "label", "yesno"]
+AnswerKind = Literal["text", "label", "yesno", "none"]
 Split = Literal["train", "validation", "test"]
 
 SPLITS: tuple[Split, ...] = ("test", "validation", "train")  # the order in which they choose their questions
@@ -129,25 +129,36 @@ _PASSAGE = pa.struct(
     ]
 )
 
+# A row of a dataset. `question_id` is the same in every row that asks the same question; `depth` is the percent of the
+# context before the first gold passage, where a config sets it.
 INSTANCES = pa.schema(
     [
         ("id", pa.string()),
+        ("config", pa.string()),
+        ("question_id", pa.string()),
         ("context_id", pa.string()),
         ("task", pa.string()),
+        ("kind", pa.string()),
         ("query", pa.string()),
         ("answers", pa.list_(pa.string())),
+        ("answer_kind", pa.string()),
         ("passages", pa.list_(_PASSAGE)),
         ("gold", pa.list_(pa.int32())),
+        ("depth", pa.int32()),
         ("n_tokens", pa.int32()),
         ("confounding_ratio", pa.float64()),
         ("hops", pa.int32()),
         ("reasoning_types", pa.list_(pa.string())),
         ("flags", pa.list_(pa.string())),
     ],
-    metadata={"format": "icr2-instance/1"},
+    metadata={"format": "icr2-instance/2"},
 )
 
-INSTANCES_1 = INSTANCES  # rows of datasets of format 1, which are still read
+# A row of a dataset of format 1, which is still read.
+INSTANCES_1 = pa.schema(
+    [field for field in INSTANCES if field.name not in ("config", "question_id", "kind", "answer_kind", "depth")],
+    metadata={"format": "icr2-instance/1"},
+)
 
 # The mixer's decision for one row of the dataset; texts are filled in when it is written.
 PLANS = pa.schema(

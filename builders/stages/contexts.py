@@ -50,7 +50,7 @@ def make_mix(build: Build, shard: str, out: Path, tick: Tick) -> Counts:
                 items, (n_tokens,) = fitted
                 ran_out = len(items) == len(gold) + len(stream)
                 context = finish(items, n_tokens, budget, length, ran_out)
-                rows.append(_plan(target["id"], target["id"], f"{length}_p{ratio}", context, flags))
+                rows.append(_plan(target["id"], target["id"], recipe.mixed(length, ratio), context, flags))
                 counts.update(context.flags)
     write_table(out, pa.Table.from_pylist(rows, schema=PLANS))
     return dict(counts)
@@ -150,7 +150,7 @@ def _group_rows(
         roles = [item._replace(role="gold" if item.row in own else "random") for item in items]
         context = finish(roles, n_tokens, budget, length, ran_out)
         flags = answer_flags(target["answers"], target["answer_kind"])
-        rows.append(_plan(target["id"], name, f"loft_{length}", context, flags))
+        rows.append(_plan(target["id"], name, build.recipe.shared(length), context, flags))
     return rows
 
 

@@ -11,7 +11,7 @@ from builders.engine import Tick
 from builders.errors import SetupError
 from builders.files import read_table
 from builders.schema import INSTANCES
-from builders.stages.questions import split_of
+from builders.stages.questions import split_of, task_of
 from builders.work import Build, Counts
 
 
@@ -87,9 +87,9 @@ def _tables(build: Build, config: str, shards: list[str]) -> Iterator[pa.Table]:
 
 def _plans(build: Build, config: str, shard: str, targets: dict[str, Any]) -> list[dict]:
     stage, path = "mix", shard
-    if config.startswith("loft_"):
-        task, split, _ = shard.split("-")
-        stage, path = "loft", f"{task}-{split}-{config.removeprefix('loft_')}"
+    about = build.recipe.configs[config]
+    if about.family == "loft":
+        stage, path = "loft", f"{task_of(shard)}-{split_of(shard)}-{about.length}"
     table = read_table(build.path(stage, path))
     mine = pa.compute.and_(
         pa.compute.equal(table["config"], config), pa.compute.is_in(table["id"], pa.array(list(targets), pa.string()))
@@ -104,7 +104,13 @@ def _row(build: Build, target: dict, plan: dict) -> dict:
         passage = build.corpus.passage(planned["row"])
         found = {name: planned[name] for name in ("role", "retrievers", "rank", "score")}
         passages.append({"pid": passage.pid, "title": passage.title, "text": passage.text, **found})
-    shared = {name: target[name] for name in ("id", "task", "query", "answers", "hops", "reasoning_types")}
-    own = {name: plan[name] for name in ("context_id", "n_tokens", "confounding_ratio", "flags")}
-    gold = [at for at, passage in enumerate(passages) if passage["role"] == "gold"]
-    return {**shared, **own, "passages": passages, "gold": gold}
+    asked = ("id", "task", "query", "answers", "answer_kind", "hops", "reasoning_types")
+    mixed = ("config", "context_id", "n_tokens", "confounding_ratio", "flags")
+    return {
+        **{name: target[name] for name in asked},
+        **{name: plan[name] for name in mixed},
+        "question_id": target["id"],
+        "kind": build.recipe.spec(target["task"]).kind,
+        "passages": passages,
+        "gold": [at for at, passage in enumerate(passages) if passage["role"] == "gold"],
+    }

@@ -8,10 +8,12 @@ from typing import Any, NamedTuple
 
 from pydantic import Field, model_validator
 
-from builders.config import AnyRecipe, Length, Name, Source
+from builders.config import AnyRecipe, ConfigSpec, Length, Name, Source
 from builders.mix import Item
 from builders.schema import Question, Split
+from builders.tasks import KindName
 
+_ASKED = ("id", "task", "query", "answers", "answer_kind", "hops", "reasoning_types")
 _AT_DEPTH = re.compile(r"-d[0-9]{3}$")
 
 
@@ -43,13 +45,13 @@ class MadeRecipe(AnyRecipe):
         return f"{self.kind}_{length}"
 
     @property
-    def configs(self) -> list[str]:
+    def configs(self) -> dict[str, ConfigSpec]:
         """One config for each length."""
-        return [self.config(length) for length in self.lengths]
+        return {self.config(length): self.config_of(self.kind, length) for length in self.lengths}
 
 
 class Made(NamedTuple):
-    """A row of a made dataset, its fields those of `builders.schema.INSTANCES`."""
+    """A row of a made dataset, its fields those of `builders.schema.INSTANCES` but for the config."""
 
     config: str
     split: Split
@@ -71,17 +73,30 @@ class Kind(NamedTuple):
 
 
 def row_of(
-    question: Question, items: Sequence[Item], n_tokens: int, ratio: float = 0.0, flags: Sequence[str] = ()
+    question: Question,
+    kind: KindName,
+    items: Sequence[Item],
+    n_tokens: int,
+    ratio: float = 0.0,
+    flags: Sequence[str] = (),
+    asks: str | None = None,
+    depth: int | None = None,
 ) -> dict[str, Any]:
-    """A row: a question over the passages of its finished context, which no other question shares."""
+    """A row: a question over the passages of its finished context, which no other question shares.
+
+    `asks` is the id that all rows with this question share, where they have ids of their own.
+    """
     passages = [
         {name: getattr(item, name) for name in ("pid", "title", "text", "role", "rank", "score")}
         | {"retrievers": list(item.retrievers)}
         for item in items
     ]
     return {
-        **{name: getattr(question, name) for name in ("id", "task", "query", "answers", "hops", "reasoning_types")},
+        **{name: getattr(question, name) for name in _ASKED},
+        "question_id": asks or question.id,
         "context_id": question.id,
+        "kind": kind,
+        "depth": depth,
         "passages": passages,
         "gold": [at for at, item in enumerate(items) if item.role == "gold"],
         "n_tokens": n_tokens,

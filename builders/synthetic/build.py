@@ -38,7 +38,8 @@ def run_made(recipe: MadeRecipe, folder: Path, out: Path, work: Path, console: C
         with progress_bars(console) as progress:
             configs = _write(progress.track(made, description=f"make {recipe.kind}"), recipe, partial)
         inputs = {place: (source, digest_of_file(path, work / "cache")) for place, (source, path) in found.items()}
-        manifest = manifest_of(recipe, described(configs, partial), inputs, {recipe.kind: dict(+counts)}, {})
+        tasks = recipe.tasks_of({place: path for place, (_, path) in found.items()})
+        manifest = manifest_of(recipe, tasks, described(configs, partial), inputs, {recipe.kind: dict(+counts)}, {})
         write_head(partial, manifest)
     return manifest
 
@@ -60,7 +61,7 @@ def _write(rows: Iterable[Made], recipe: MadeRecipe, folder: Path) -> dict[str, 
     for config, split, row in rows:
         if (config, split) not in open_splits:
             open_splits[config, split] = _SplitFiles(folder / config, split, recipe.rows_per_file)
-        open_splits[config, split].add(row)
+        open_splits[config, split].add({**row, "config": config})
     splits = [split for split in SPLITS if any(found == split for _, found in open_splits)]
     for config in recipe.configs:
         for split in splits or SPLITS:

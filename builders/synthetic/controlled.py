@@ -42,6 +42,10 @@ class ControlledRecipe(MadeRecipe):
             raise ValueError(f"take asks for more questions than a world of {self.world} has; make world larger")
         return self
 
+    def tasks_of(self, paths: Mapping[str, Path]) -> list[TaskSpec]:
+        """Questions of one hop and of two."""
+        return [TaskSpec(task, "qa", {}, "qa", task) for task in TASKS.values()]
+
 
 class Laid(NamedTuple):
     """A question with all that its rows are made of."""
@@ -91,7 +95,9 @@ class _Maker:
         context = finish(items, tokens[depth], budget, length, ran_out=n == len(one.stream))
         self._counts.update(context.flags)
         question = one.question._replace(id=at_depth(one.question.id, depth))
-        return row_of(question, items, context.n_tokens, context.ratio, [f"depth_{depth}", *context.flags])
+        return row_of(
+            question, "qa", items, context.n_tokens, context.ratio, context.flags, asks=one.question.id, depth=depth
+        )
 
     def _laid(self, hops: int, number: int) -> Laid:
         cluster = 2 * number + hops - 1  # no two questions are about one cluster
@@ -174,6 +180,6 @@ KIND = Kind(
     make,
     inputs,
     says="Synthetic: every person, place and thing in these contexts is made up, and so is every text. Questions of "
-    "one and of two hops are asked over gold at set depths of contexts of set lengths; the flag `depth_N` says that "
-    "the first gold passage stands behind N % of the tokens of the passages that are not gold.",
+    "one and of two hops are asked over gold at set depths of contexts of set lengths; `depth` is "
+    "the percent before the first gold passage of the tokens of the passages that are not gold.",
 )

@@ -34,6 +34,10 @@ class FramesRecipe(MadeRecipe):
     knowledge: Source
     chunk_words: int = Field(100, ge=20, le=1000)
 
+    def tasks_of(self, paths: Mapping[str, Path]) -> list[TaskSpec]:
+        """The one task."""
+        return [TaskSpec(TASK, "qa", {}, "qa", "FRAMES")]
+
     @property
     def words(self) -> int:
         """Words that the filler of one question is drawn for: no tokenizer of use makes fewer tokens than words.
@@ -203,7 +207,7 @@ def _rows(
         context = finish(items, n_tokens, budget, length, ran_out=len(items) == len(gold) + len(stream))
         flags = [*answer_flags(question.answers, question.answer_kind), *context.flags]
         counts.update(context.flags)
-        yield Made(recipe.config(length), "test", row_of(question, items, n_tokens, context.ratio, flags))
+        yield Made(recipe.config(length), "test", row_of(question, "qa", items, n_tokens, context.ratio, flags))
 
 
 def _page_id(item: Item) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from builders.answers import answerable
-from builders.config import Length, Name, Source, Task
+from builders.config import ConfigSpec, Length, Name, Source, Task
 from builders.errors import SetupError
 from builders.filters import AnswerFilter, Text, answer_flags, drop_reasons
 from builders.mix import Item, Mixer, finish
@@ -46,10 +46,14 @@ class GivenRecipe(MadeRecipe):
         """A task as the manifest records it."""
         return self.tasks[task].spec(task)
 
+    def tasks_of(self, paths: Mapping[str, Path]) -> list[TaskSpec]:
+        """The tasks that it names."""
+        return [self.spec(task) for task in self.tasks]
+
     @property
-    def configs(self) -> list[str]:
+    def configs(self) -> dict[str, ConfigSpec]:
         """The paragraphs as given, then each length."""
-        return [self.config(FULL), *(self.config(length) for length in self.lengths)]
+        return {self.config(FULL): ConfigSpec(self.kind), **super().configs}
 
 
 def inputs(recipe: GivenRecipe, base: Path) -> dict[str, Source]:
@@ -119,8 +123,9 @@ class _Given:
         flags = self._flags(question, given)
         whole = mixer.ordered(question.id, given)
         ratio = float(any(item.role == "confounder" for item in given))
+        kind = recipe.spec(question.task).kind
         n_tokens = mixer.count(recipe.spec(question.task), question.query, whole)
-        yield recipe.config(FULL), row_of(question, whole, n_tokens, ratio, flags)
+        yield recipe.config(FULL), row_of(question, kind, whole, n_tokens, ratio, flags)
         for length in recipe.lengths:
             budget = recipe.budget(length)
             fitted = mixer.context(recipe.spec(question.task), [question.query], question.id, given, stream, budget)
@@ -130,7 +135,10 @@ class _Given:
             items, (n_tokens,) = fitted
             context = finish(items, n_tokens, budget, length, ran_out=len(items) == len(given) + len(stream))
             self._counts.update(context.flags)
-            yield recipe.config(length), row_of(question, items, n_tokens, context.ratio, [*flags, *context.flags])
+            yield (
+                recipe.config(length),
+                row_of(question, kind, items, n_tokens, context.ratio, [*flags, *context.flags]),
+            )
 
     def _own(self, question: Question) -> list[Item]:
         """Gold, then the distractors of the source that repeat neither gold nor one another."""

@@ -24,6 +24,7 @@ from builders.synthetic.base import Kind, Made, MadeRecipe, row_of
 from builders.synthetic.fragments import LEAST, Fragment, read_pool, source_files
 from builders.synthetic.needle_groups import Group, read_groups
 from builders.synthetic.overlap import content_words
+from builders.tasks import TaskSpec
 from builders.tokens import TokenCounter, token_counter
 
 GROUPS = Path(__file__).with_name("needles.yaml")
@@ -52,11 +53,16 @@ class NeedlesRecipe(MadeRecipe):
             raise ValueError("depths names one twice")
         return self
 
+    def tasks_of(self, paths: Mapping[str, Path]) -> list[TaskSpec]:
+        """The categories of its questions."""
+        names = dict.fromkeys(group.category for group in read_groups(paths["groups"]))
+        return [TaskSpec(name, "needle", {}, "needle", name) for name in names]
+
 
 class _Row(NamedTuple):
     id: str
     items: list[Item]
-    flags: list[str]
+    depth: int | None
     reasoning_types: list[str]
 
     @property
@@ -114,8 +120,9 @@ class _Haystacks:
                 )
                 continue
             for row, n_tokens in found:
-                flags = row.flags + finish(row.items, n_tokens, budget, length, ran_out=False).flags
-                made = row_of(_question(group, row), row.items, n_tokens, flags=flags)
+                flags = finish(row.items, n_tokens, budget, length, ran_out=False).flags
+                question = _question(group, row)
+                made = row_of(question, "needle", row.items, n_tokens, flags=flags, asks=group.id, depth=row.depth)
                 yield Made(self._recipe.config(length), "test", made)
 
     def _streams(self, group: Group, free: Sequence[Fragment]) -> list[list[Fragment]]:
@@ -179,13 +186,11 @@ class _Haystacks:
         for needle, order, text in group.needles:
             item = Item(0, f"needle:{group.id}:{needle}:{order}", "", text, "gold")
             for depth, place in places:
-                flags = [needle, order, f"depth_{depth}"]
-                yield _Row(
-                    f"{group.id}-{needle}-{order}-{depth}", [*items[:place], item, *items[place:]], flags, flags[:2]
-                )
+                id = f"{group.id}-{needle}-{order}-{depth}"
+                yield _Row(id, [*items[:place], item, *items[place:]], depth, [needle, order])
 
     def _control(self, group: Group, number: int, filled: Sequence[Fragment]) -> _Row:
-        return _Row(f"{group.id}-control-{number}", [_item(fragment) for fragment in filled], ["control"], [])
+        return _Row(f"{group.id}-control-{number}", [_item(fragment) for fragment in filled], None, [])
 
 
 def place_of(depth: int, tokens: Sequence[int]) -> int:
@@ -213,6 +218,6 @@ KIND = Kind(
     make,
     _inputs,
     "Haystacks for embedding models: short fragments of unrelated texts, and among them one needle, a sentence that\n"
-    "answers the query in the query's own words (`literal`) or in others (`one_hop`). A row with the flag `control`\n"
-    "has none. Names and needles are made up.",
+    "answers the query in the query's own words (`literal`) or in others (`one_hop`). A row without gold is a\n"
+    "control. Names and needles are made up.",
 )
