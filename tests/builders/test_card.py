@@ -12,7 +12,7 @@ def manifest(version: str = "1.0.0") -> dict:
         "language": "en",
         "recipe": {},
         "inputs": {"knowledge": {"licence": "cc-by-sa-4.0"}, "tasks.nq.dev": {}},
-        "configs": {"nq": files, "nq_hard": hard},
+        "configs": {"nq": {"files": files}, "nq_hard": {"files": hard}},
     }
 
 

@@ -69,7 +69,7 @@ def test_bundled_recipes_are_valid(name: str) -> None:
 
 
 def test_the_demo_has_22_configs() -> None:
-    configs = load_recipe("demo", [])[0].configs
+    configs = list(load_recipe("demo", [])[0].configs)
     assert len(configs) == 22
     assert configs[:5] == ["1k_p0", "1k_p25", "1k_p50", "1k_p75", "1k_p100"]
     assert configs[-2:] == ["loft_4k", "loft_32k"]

@@ -20,6 +20,7 @@ from builders.schema import Question
 from builders.synthetic import KINDS
 from builders.synthetic.base import Kind, Made, MadeRecipe, row_of
 from builders.synthetic.build import check_inputs, run_made
+from builders.tasks import TaskSpec
 from builders.views import connect
 from validation.checks.schema import difference
 
@@ -30,6 +31,9 @@ class Squares(MadeRecipe):
     n: int = Field(3, ge=0)
     words: Source
 
+    def tasks_of(self, paths: Mapping[str, Path]) -> list[TaskSpec]:
+        return [TaskSpec("squares", "qa", source=paths["words"].name)]
+
 
 def squares(recipe: Squares, paths: Mapping[str, Path], counts: Counter[str]) -> Iterator[Made]:
     words = paths["words"].read_text().split()
@@ -39,9 +43,9 @@ def squares(recipe: Squares, paths: Mapping[str, Path], counts: Counter[str]) ->
         question = Question(f"s-{number}", "squares", f"{number}^2?", [str(number**2)], "text", [], 1, ["square"])
         counts["asked"] += 1
         for config in recipe.configs:
-            yield Made(config, "test", row_of(question, [other, gold], 50, flags=["odd"] * (number % 2)))
+            yield Made(config, "test", row_of(question, "qa", [other, gold], 50, flags=["odd"] * (number % 2)))
         if number == 0:
-            yield Made(recipe.configs[0], "validation", row_of(question, [gold], 20))
+            yield Made(recipe.config("1k"), "validation", row_of(question, "qa", [gold], 20))
 
 
 @pytest.fixture(autouse=True)
@@ -69,14 +73,18 @@ def built(folder: Path, *settings: str, out: str = "out") -> Path:
 def test_the_folder(folder: Path) -> None:
     out = built(folder, "rows_per_file=2", "n=5")
     manifest = json.loads((out / "manifest.json").read_text())
-    files = manifest["configs"]["squares_1k"]["test"]
+    files = manifest["configs"]["squares_1k"]["files"]["test"]
     assert [file["rows"] for file in files] == [2, 2, 1]
     assert [file["path"] for file in files] == [f"squares_1k/test-0000{n}-of-00003.parquet" for n in range(3)]
-    assert list(manifest["configs"]["squares_1k"]) == ["test", "validation"]
+    assert list(manifest["configs"]["squares_1k"]["files"]) == ["test", "validation"]
     for file in files:
         content = (out / file["path"]).read_bytes()
         assert (len(content), sha256(content).hexdigest()) == (file["bytes"], file["sha256"])
         assert difference(out / file["path"]) is None
+    assert manifest["tasks"] == {"squares": {"kind": "qa", "labels": {}, "scorer": "qa", "source": "words.txt"}}
+    about = {name: value for name, value in manifest["configs"]["squares_1k"].items() if name != "files"}
+    numbers = {"length": "1k", "tokens": 1024, "ratio": None, "depth": None, "budget": 768}
+    assert about == {"family": "squares", **numbers}
     assert manifest["counts"] == {"squares": {"asked": 5}}
     licence = {"file": "words.txt", "licence": "cc0-1.0"}
     assert manifest["inputs"] == {"words": {"sha256": sha256(b"one two three").hexdigest(), **licence}}

@@ -40,10 +40,6 @@ def others(row: dict[str, Any]) -> list[str]:
     return [passage["pid"] for passage in row["passages"] if passage["role"] != "gold"]
 
 
-def question_of(id: str) -> str:
-    return id.rpartition("-d")[0]
-
-
 recipes = st.fixed_dictionaries(
     {
         "lengths": st.lists(st.sampled_from(["512", "700", "1k", "1500"]), min_size=1, max_size=3, unique=True),
@@ -86,7 +82,8 @@ def at_depth(row: dict[str, Any], counter: Any) -> None:
     sizes = [
         counter.count(block(1, title, body)) * (at not in row["gold"]) for at, (title, body) in enumerate(text(row))
     ]
-    stated = next(int(flag.removeprefix("depth_")) for flag in row["flags"] if flag.startswith("depth_"))
+    stated = row["depth"]
+    assert row["id"] == f"{row['question_id']}-d{stated:03d}"
     # a chain's first fact is about what the query names
     golds = sorted(row["gold"], key=lambda at: not contains(row["passages"][at]["title"], row["query"]))
     for at, depth in zip(golds, (stated, (stated + 50) % 100), strict=False):
@@ -100,7 +97,7 @@ def test_only_gold_moves_and_shorter_is_part_of_longer(changes: dict[str, Any]) 
     for config in rows.values():
         same: dict[str, list[list[str]]] = defaultdict(list)
         for row in config.values():
-            same[question_of(row["id"])].append(others(row))
+            same[row["question_id"]].append(others(row))
         assert all(contexts.count(contexts[0]) == len(contexts) for contexts in same.values())
     for shorter, longer in (("controlled_600", "controlled_1k"), ("controlled_1k", "controlled_1500")):
         for id, row in rows[shorter].items():
@@ -113,7 +110,7 @@ def test_depths_0_and_100_are_the_ends() -> None:
     rows, _ = made(depths=[0, 100])
     for row in rows["controlled_1k"].values():
         if row["hops"] == 1:
-            assert row["gold"] == [0 if row["flags"] == ["depth_0"] else len(row["passages"]) - 1]
+            assert row["gold"] == [0 if row["depth"] == 0 else len(row["passages"]) - 1]
 
 
 def test_rows_do_not_depend_on_lengths_limit_or_order() -> None:
@@ -128,7 +125,7 @@ def test_no_two_questions_are_about_one_cluster() -> None:
     rows, _ = made(take={"test": 12, "validation": 12}, depths=[50])
     golds = defaultdict(set)
     for row in rows["controlled_1k"].values():
-        golds[question_of(row["id"])] |= {row["passages"][at]["pid"].rpartition("-")[0] for at in row["gold"]}
+        golds[row["question_id"]] |= {row["passages"][at]["pid"].rpartition("-")[0] for at in row["gold"]}
     assert [len(clusters) for clusters in golds.values()] == [1] * 48
     assert len(set().union(*golds.values())) == 48
 
@@ -136,13 +133,13 @@ def test_no_two_questions_are_about_one_cluster() -> None:
 def test_the_first_rows_are_of_different_questions_and_depths() -> None:
     rows, _ = made(take={"test": 5})
     first = [row for row in rows["controlled_1k"].values() if row["hops"] == 1][:5]
-    assert len({question_of(row["id"]) for row in first}) == len({row["flags"][0] for row in first}) == 5
+    assert len({row["question_id"] for row in first}) == len({row["depth"] for row in first}) == 5
 
 
 def test_every_depth_as_often() -> None:
     """Case 68: gold is not always in one slot."""
     rows, counts = made(take={"test": 3})
-    found = Counter((row["task"], row["flags"][0]) for row in rows["controlled_1k"].values())
+    found = Counter((row["task"], row["depth"]) for row in rows["controlled_1k"].values())
     assert len(found) == 22 and set(found.values()) == {3}
     assert counts["controlled_1hop_questions"] == counts["controlled_2hop_questions"] == 3
     assert not any(reason.startswith("dropped_contains") for reason in counts)
@@ -151,7 +148,7 @@ def test_every_depth_as_often() -> None:
 def test_a_small_world_is_flagged_and_ends() -> None:
     """Case 70."""
     rows, counts = made(lengths=["8k"], world=10, take={"test": 1}, depths=[50])
-    assert {tuple(row["flags"]) for row in rows["controlled_8k"].values()} == {("depth_50", "short_pool", "underfull")}
+    assert {tuple(row["flags"]) for row in rows["controlled_8k"].values()} == {("short_pool", "underfull")}
     assert counts["underfull"] == 2
     for row in rows["controlled_8k"].values():
         assert len(set(others(row))) == len(others(row))

@@ -167,7 +167,7 @@ def test_two_pages_with_one_id_are_refused(tmp_path: Path) -> None:
 def test_the_bundled_recipe() -> None:
     loaded, _ = load_recipe("frames", [])
     assert isinstance(loaded, FramesRecipe)
-    assert loaded.configs == ["frames_8k", "frames_32k", "frames_128k"]
+    assert list(loaded.configs) == ["frames_8k", "frames_32k", "frames_128k"]
     assert loaded.questions.rows == 824 and loaded.knowledge.reader in PAGE_READERS
 
 

@@ -87,14 +87,15 @@ def check_row(row: dict[str, Any], length: int, fragment: int) -> None:
     assert row["answers"] == [group["name"]]  # case 24: not the whole needle
     assert row["query"] == group["question"]
     gold = [row["passages"][at] for at in row["gold"]]
-    if "control" in row["flags"]:
-        assert gold == []
+    assert row["kind"] == "needle"
+    if row["depth"] is None:
+        assert (gold, row["reasoning_types"]) == ([], [])
     else:
-        needle, order, depth = row["flags"][:3]
+        needle, order = row["reasoning_types"]
+        assert row["id"] == f"{row['question_id']}-{needle}-{order}-{row['depth']}"
         assert [passage["text"] for passage in gold] == [group[needle][order]]
-        assert row["reasoning_types"] == [needle, order]
         tokens = [COUNTER.count(text) for _, text in fillers(row)]
-        asked = int(depth.removeprefix("depth_")) / 100 * sum(tokens)
+        asked = row["depth"] / 100 * sum(tokens)
         assert abs(sum(tokens[: row["gold"][0]]) - asked) <= max(tokens) / 2 <= fragment / 2
     pids = [pid for pid, _ in fillers(row)]
     assert len(set(pids)) == len(pids)
@@ -105,8 +106,8 @@ def check_row(row: dict[str, Any], length: int, fragment: int) -> None:
 
 def check_group(rows: list[dict[str, Any]], length: int, fragment: int) -> None:
     """All rows of a group: one haystack for all needles and depths, controls of its length that share none of it."""
-    planted = [row for row in rows if "control" not in row["flags"]]
-    controls = [row for row in rows if "control" in row["flags"]]
+    planted = [row for row in rows if row["gold"]]
+    controls = [row for row in rows if not row["gold"]]
     assert len({tuple(fillers(row)) for row in planted}) == 1
     streams = [set(fillers(planted[0])), *(set(fillers(row)) for row in controls)]
     assert sum(map(len, streams)) == len(set().union(*streams))
@@ -204,7 +205,7 @@ def test_the_bundled_recipe_fills_its_lengths_with_introductions(tmp_path: Path)
 
     recipe, base = load_recipe("needles", ["lengths=[128, 1k]"], 1)
     manifest = run_made(recipe, base, tmp_path / "out", tmp_path / "work", Console(quiet=True))
-    rows = {config: splits["test"][0]["rows"] for config, splits in manifest["configs"].items()}
+    rows = {config: about["files"]["test"][0]["rows"] for config, about in manifest["configs"].items()}
     assert rows == {"needles_128": 10 * 44, "needles_1k": 10 * 44}
     assert "too_few_fragments" not in manifest["counts"]["needles"]
     assert manifest["inputs"]["groups"]["file"] == "needles.yaml"
