@@ -30,7 +30,7 @@ def commands(given: argparse.Namespace) -> list[list[str]]:
 def main(arguments: list[str]) -> None:
     """Runs the commands; ends as `run` does where one fails."""
     options = parser("gpu.py rap", __doc__, config="32k_p75", model=MODEL)
-    options.add_argument("--probe", type=int, default=100, help="validation instances")
+    options.add_argument("--probe", type=int, default=25, help="validation instances of each task")
     options.add_argument("--m", default="1,2,4,8")
     options.add_argument("--q", default="2,4,8")
     options.add_argument("--limit", type=int, help="test instances of each task; default: all")

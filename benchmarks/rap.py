@@ -24,7 +24,7 @@ CONFIG, LONG = "4k_p75", "8k_p75"
 MODEL = "smollm2"
 RAP = "rap@4x2"
 INSTANCES = 12
-PROBED = 8
+PROBED = 2  # of each task
 TOKENS = MAX_NEW_TOKENS["qa"]
 
 
@@ -39,6 +39,7 @@ class Pair(NamedTuple):
 def bench(folder: Path, work: Path) -> list[Result]:
     """Median of paired ratios of wall time at 4k; peak memory of both methods at 4k, and of a probing pass at 8k."""
     dataset, heads = _built(work), work / "heads.json"
+    one = ("--task", "fever", "--limit", 1)
     _icr2("probe", dataset, "--config", CONFIG, "--model", MODEL, "--limit", PROBED, "--m", "1,2", "--out", heads)
     probed = Probed(read_heads(heads))
     (setting,) = settings([RAP], Retrieval(""), probed)
@@ -54,7 +55,7 @@ def bench(folder: Path, work: Path) -> list[Result]:
         ),
         _memory(
             "probing pass memory",
-            _command("probe", dataset, "--config", LONG, "--model", MODEL, "--limit", 1, "--out", work / "long.json"),
+            _command("probe", dataset, "--config", LONG, "--model", MODEL, *one, "--out", work / "long.json"),
             _eval(dataset, LONG, work / "prefill", "vanilla_rag", "--task", "fever", "--max-new-tokens", "1"),
             "at most 1.1",
             "vanilla_rag, one token of output",

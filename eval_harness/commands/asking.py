@@ -1,60 +1,60 @@
 """What commands do that ask a model: complete a plan, make the model ready, ask it, or say what it would be asked."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
-from builders.device import DType
 from builders.files import write_json
-from eval_harness.data.dataset import tokenizer_name
+from eval_harness.commands.options import Batches, Prompted, Server, Speed
 from eval_harness.models import is_remote, load_with
-from eval_harness.models.back_end import Attention, ChatOptions, ModelOptions
+from eval_harness.models.back_end import ModelOptions
 from eval_harness.models.base import Model
 from eval_harness.run.plan import MAX_NEW_TOKENS, Plan, default_folder, record, requests
 from eval_harness.run.results import Results
 
+if TYPE_CHECKING:
+    from eval_harness.models.chat_api import Priced
+
 _Plan = TypeVar("_Plan", bound=Plan)
+Prices = tuple[float | None, float | None]  # of a million tokens in, and out
 
 ENDPOINT_BATCH = 32  # prompts handed over at a time; how many are under way is --concurrency
 
 
-def completed(
-    plan: _Plan,
-    model: str,
-    max_new_tokens: int | None,
-    batch_size: int | None,
-    max_batch_tokens: int | None,
-    prefix_reuse: bool,
-) -> _Plan:
+def completed(plan: _Plan, asked: Prompted, speed: Batches) -> _Plan:
     """The plan with limits and batches as options say, and the shortest spelling of its methods."""
-    remote = is_remote(model)
+    remote = is_remote(asked.model)
     plan = replace(
         plan,
         methods=tuple(setting.name for setting in plan.settings),
-        batch_size=batch_size or (ENDPOINT_BATCH if remote else 1),
-        max_batch_tokens=max_batch_tokens,
-        shares_prefixes=prefix_reuse and not remote,
+        batch_size=batch_of(asked, speed),
+        max_batch_tokens=speed.max_batch_tokens,
+        shares_prefixes=speed.prefix_reuse and not remote,
     )
-    if max_new_tokens is None:
+    if asked.max_new_tokens is None:
         return plan
     # The limit is the one asked for, evidence and retrieval included.
-    limits = dict.fromkeys(MAX_NEW_TOKENS, max_new_tokens)
+    limits = dict.fromkeys(MAX_NEW_TOKENS, asked.max_new_tokens)
     return replace(plan, max_new_tokens=limits, evidence_tokens=0, retrieval_tokens=0)
 
 
-def counter_of(plan: Plan, model: str, tokenizer: str | None) -> str:
-    """The name of what counts a model's prompts: the model itself, or for an endpoint a tokenizer."""
-    return (tokenizer or tokenizer_name(plan.dataset)) if is_remote(model) else model
+def batch_of(asked: Prompted, speed: Speed) -> int:
+    """How many prompts a model is given at a time."""
+    return speed.batch_size or (ENDPOINT_BATCH if is_remote(asked.model) else 1)
 
 
-def ready(model: str, counter: str, dtype: DType, attention: Attention, system: str | None, **server: Any) -> Model:
-    """The model a user names, ready to answer; `server` says how an endpoint is asked, and concerns no other."""
-    from eval_harness.models.chat_api import request_fields
+def counter_of(asked: Prompted, server: Server, default: str) -> str:
+    """The name of what counts a model's prompts: the model itself, or for a server a tokenizer."""
+    return (server.tokenizer or default) if is_remote(asked.model) else asked.model
 
-    fields = request_fields(server.pop("request_field") or ())
-    return load_with(model, ModelOptions(dtype, attention, system, counter, ChatOptions(fields=fields, **server)))
+
+def ready(asked: Prompted, speed: Speed, server: Server, counter: str) -> Model:
+    """The model a user names, ready to answer."""
+    options = ModelOptions(speed.dtype, speed.attention, asked.system, counter, server.chat())
+    return load_with(asked.model, options)
 
 
 def answered(plan: Plan, model: Model, out: Path | None, **facts: Any) -> Results:
@@ -87,16 +87,15 @@ def answered(plan: Plan, model: Model, out: Path | None, **facts: Any) -> Result
     return results
 
 
-def show_plan(plan: Plan, tokenizer: str, prices: tuple[float | None, float | None] = (None, None)) -> None:
-    """Prints the prompts and tokens that a plan would ask, and their cost at prices of a million tokens in and out."""
+def show_plan(plan: Plan, tokenizer: str, prices: Prices = (None, None)) -> None:
+    """Prints the prompts and tokens that a plan would ask, and their cost."""
     from rich.console import Console
     from rich.table import Table
 
     from builders.tokens import token_counter
-    from eval_harness.models.chat_api import estimate
 
     shown = Table(
-        "config", "method", "task", "prompts", "n/a", "longest", "tokens", title="prompt tokens, template aside"
+        "config", "method", "task", "prompts", "n/a", "longest", "tokens", title="prompt tokens, without template"
     )
     every = []
     for group in requests(plan, token_counter(tokenizer).count):
@@ -107,8 +106,14 @@ def show_plan(plan: Plan, tokenizer: str, prices: tuple[float | None, float | No
             numbers = (len(lengths), len(mine) - len(lengths), max(lengths, default=0), sum(lengths))
             shown.add_row(group[0].config, group[0].method, task, *map(str, numbers))
     Console().print(shown)
-    asked = {request.answer_key: request for request in every if request.passages is not None}
-    found = estimate(asked.values(), *prices)
+    show_cost((request for request in every if request.passages is not None), prices)
+
+
+def show_cost(requests: Iterable["Priced"], prices: Prices) -> None:
+    """Prints how many different prompts there are, their tokens, and their cost at prices of a million tokens."""
+    from eval_harness.models.chat_api import estimate
+
+    found = estimate(requests, *prices)
     cost = "" if found.cost is None else f", at most {found.cost:.2f} at these prices"
     tokens = f"{found.tokens_in} tokens to read, at most {found.tokens_out} to write"
     typer.echo(f"{found.n_prompts} different prompts: {tokens}{cost}")

@@ -1,18 +1,67 @@
 """`icr2 experiment`."""
 
 import shlex
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from builders.errors import SetupError
+from builders.options import SEVERAL, grouped, option
 
-_CHANGES = "Other than the scale says"
+if TYPE_CHECKING:
+    from eval_harness.experiments.scale import Scale
+
+_CHANGES = "Override scale defaults"
 
 
 def _change(help: str, **more: Any) -> Any:
     return typer.Option(help=help, rich_help_panel=_CHANGES, **more)
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What is done otherwise than the scale says."""
+
+    model: Annotated[str | None, option("model", "All others are trained from it.", panel=_CHANGES)] = None
+    config: Annotated[list[str] | None, option("config", f"For evaluation. {SEVERAL}", panel=_CHANGES)] = None
+    train_config: Annotated[list[str] | None, _change(f"Config for training. {SEVERAL}")] = None
+    split: Annotated[str, option("split", "For training.", panel=_CHANGES)] = "train"
+    samples: Annotated[str | None, option("samples", panel=_CHANGES, metavar="TASK=N,...")] = None
+    steps: Annotated[int | None, option("steps", "Of each training.", panel=_CHANGES, min=1)] = None
+    limit: Annotated[int | None, option("limit", "For evaluation.", panel=_CHANGES, min=1)] = None
+    probe_limit: Annotated[
+        int | None, _change("Only the first N validation instances of each task, for probing.", min=1)
+    ] = None
+    launch: Annotated[str | None, _change("Settings for accelerate, such as gpu_1; none: no launcher.")] = None
+    set: Annotated[list[str] | None, option("set", panel=_CHANGES, metavar="KEY=VALUE")] = None
+
+    def scale(self, name: str) -> "Scale":
+        """The scale of this name with the changes."""
+        from eval_harness.experiments.scale import scale_of
+
+        changes = {
+            "model": self.model,
+            "configs": self.config,
+            "learned": self.train_config,
+            "samples": samples_of(self.samples) if self.samples else None,
+            "train": {"steps": self.steps} if self.steps else None,
+            "answer": {"limit": self.limit} if self.limit else None,
+            "probe": {"limit": self.probe_limit} if self.probe_limit else None,
+        }
+        found = scale_of(name, {key: value for key, value in changes.items() if value is not None})
+        build = found.build.model_copy(update={"set": [*found.build.set, *(self.set or [])]})
+        launcher = {None: found.launch, "none": None}.get(self.launch, self.launch)
+        return found.model_copy(update={"build": build, "launch": launcher})
+
+
+def samples_of(written: str) -> dict[str, int] | int:
+    """The samples of each task, or one number for every task."""
+    from eval_harness.train.settings import wanted
+
+    found = wanted(written)
+    return found.get("", found)
 
 
 def register(app: typer.Typer) -> None:
@@ -20,49 +69,28 @@ def register(app: typer.Typer) -> None:
     app.command()(experiment)
 
 
+@grouped
 def experiment(
+    *,
     names: Annotated[list[str], typer.Argument(metavar="NAME...", help="table4, table5, table9, figure5 or figure6.")],
-    dataset: Annotated[Path, typer.Option(metavar="DIR", help="A dataset; built by the scale where it is not there.")],
-    scale: Annotated[str, typer.Option(help="tiny: for two cores. full: the paper's, for eight GPUs.")] = "tiny",
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Models, heads, runs and report.")] = Path("experiments"),
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the commands, and run none.")] = False,
-    model: Annotated[str | None, _change("The model that all others are trained from.")] = None,
-    config: Annotated[list[str] | None, _change("A config to answer; may be given again.")] = None,
-    train_config: Annotated[list[str] | None, _change("A config to learn from; may be given again.")] = None,
-    split: Annotated[str, _change("The split to learn from.")] = "train",
-    samples: Annotated[int | None, _change("Samples of each task.", min=1)] = None,
-    steps: Annotated[int | None, _change("Steps of each training.", min=1)] = None,
-    limit: Annotated[int | None, _change("Test instances of each task.", min=1)] = None,
-    probe_limit: Annotated[int | None, _change("Validation instances for the heads.", min=1)] = None,
-    launch: Annotated[str | None, _change("Settings for accelerate, such as gpu_1; none: no launcher.")] = None,
-    set: Annotated[
-        list[str] | None, _change("KEY=VALUE for the build; may be given again.", metavar="KEY=VALUE")
-    ] = None,
+    dataset: Annotated[Path, option("dataset", "Built as the scale says if missing.", metavar="DIR")],
+    scale: Annotated[str, typer.Option(help="tiny: for two cores; full: the paper's, for eight GPUs.")] = "tiny",
+    out: Annotated[Path, option("out", "Models, heads, runs and report.", metavar="FOLDER")] = Path("experiments"),
+    dry_run: Annotated[bool, option("dry_run", "Prints the commands.", "--dry-run")] = False,
+    changes: Changes,
 ) -> None:
-    """Builds, trains, answers and reports what tables and figures of the paper compare; goes on where it stopped."""
+    """Build, train, evaluate and report the paper's comparisons. Resumable: rerun the same command to continue."""
     from eval_harness.experiments.commands import Place
     from eval_harness.experiments.registry import EXPERIMENTS
     from eval_harness.experiments.run import CONFIGS, needed, report, run
-    from eval_harness.experiments.scale import scale_of
 
     if unknown := sorted({*names} - {*EXPERIMENTS}):
-        raise SetupError(f"no experiment {', '.join(unknown)}; there are {', '.join(EXPERIMENTS)}")
+        raise SetupError(f"no experiment {', '.join(unknown)}; available: {', '.join(EXPERIMENTS)}")
     launchers = {path.stem for path in CONFIGS.glob("*.yaml")}
-    if launch and launch not in {*launchers, "none"}:
-        raise SetupError(f"no settings {launch} for accelerate; there are {', '.join(sorted(launchers))}, and none")
-    changes = {
-        "model": model,
-        "configs": config,
-        "learned": train_config,
-        "samples": samples,
-        "train": {"steps": steps} if steps else None,
-        "answer": {"limit": limit} if limit else None,
-        "probe": {"limit": probe_limit} if probe_limit else None,
-    }
-    found = scale_of(scale, {key: value for key, value in changes.items() if value is not None})
-    build = found.build.model_copy(update={"set": [*found.build.set, *(set or [])]})
-    launcher = {None: found.launch, "none": None}.get(launch, launch)
-    place = Place(found.model_copy(update={"build": build, "launch": launcher}), dataset, split, out)
+    if changes.launch and changes.launch not in {*launchers, "none"}:
+        known = ", ".join([*sorted(launchers), "none"])
+        raise SetupError(f"no settings {changes.launch} for accelerate; available: {known}")
+    place = Place(changes.scale(scale), dataset, changes.split, out)
     chosen = [EXPERIMENTS[name] for name in dict.fromkeys(names)]
     todo = needed(place, chosen)
     if dry_run:

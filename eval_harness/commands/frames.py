@@ -2,16 +2,18 @@
 
 import re
 from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from builders.errors import SetupError
+from builders.options import SEVERAL, DatasetFolder, grouped, option
 from eval_harness.commands import options
-from eval_harness.commands.asking import ENDPOINT_BATCH, answered, completed, counter_of, ready, show_plan
-from eval_harness.data.dataset import check_parts, open_dataset
+from eval_harness.commands.asking import answered, batch_of, completed, counter_of, ready, show_cost, show_plan
+from eval_harness.data.dataset import check_parts, open_dataset, tokenizer_name
 from eval_harness.models import is_remote
 from eval_harness.protocols.frames.plan import DEFAULT, INDEX, FramesPlan, IndexKind
 from eval_harness.protocols.frames.steps import MultiStep
@@ -21,9 +23,9 @@ if TYPE_CHECKING:
 
 _SEARCH = "Search"
 VERDICT_TOKENS = 16
-COUNTER = "smollm2"  # of a judge behind an endpoint, where none is named
+COUNTER = "smollm2"  # the tokenizer for a judge behind an endpoint
 
-RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A folder that `icr2 frames run` left.")]
+RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Run folder of `icr2 frames run`.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -38,95 +40,102 @@ def _search(help: str, **more: Any) -> Any:
     return typer.Option(help=help, rich_help_panel=_SEARCH, **more)
 
 
+@dataclass(frozen=True)
+class Search:
+    """What is searched, and how."""
+
+    articles: Annotated[
+        str | None, _search("Knowledge source to search, such as kilt=pages.json. Default: the articles of the config.")
+    ] = None
+    index: Annotated[IndexKind, _search("bm25: Lucene; bm25s: without Java.")] = INDEX
+    query_tokens: Annotated[
+        int | None, _search("Limit on tokens of the queries of a round. Default: by prompt.", min=8)
+    ] = None
+    each_round: Annotated[bool, _search("Ask for an answer after every round, or only after the last.")] = True
+
+
+@dataclass(frozen=True)
+class Judge(options.Prompted):
+    """Which model judges, and how."""
+
+    max_new_tokens: Annotated[int, option("max_new_tokens", "For a verdict.", min=1)] = VERDICT_TOKENS
+
+
+@dataclass(frozen=True)
+class JudgeServer(options.Server):
+    """How a judge behind a chat endpoint is asked."""
+
+    tokenizer: Annotated[str, option("tokenizer", panel=options.SERVER)] = COUNTER
+
+
+@grouped
 def run(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A built dataset, such as one of the recipe frames.")],
-    config: Annotated[str, typer.Option(help="A config such as frames_32k.")],
-    model: options.ModelName,
+    *,
+    folder: DatasetFolder,
+    config: options.Config,
+    asked: options.Prompted,
     condition: Annotated[
         list[str] | None,
         typer.Option(
-            help="naive, bm25@K, oracle or multistep@ROUNDSxQUERIESxARTICLES, this also with +plan; may be given "
-            f"again. Default: {', '.join(DEFAULT)}."
+            help="naive, bm25@K, oracle or multistep@ROUNDSxQUERIESxARTICLES, this also with +plan. "
+            f"{SEVERAL} Default: {', '.join(DEFAULT)}."
         ),
     ] = None,
-    articles: Annotated[
-        str | None,
-        _search("A knowledge source to search, such as kilt=pages.json. Default: the articles of the config."),
-    ] = None,
-    index: Annotated[IndexKind, _search("BM25 by Lucene, or without Java.")] = INDEX,
-    query_tokens: Annotated[int | None, _search("For the queries of a round; default: by prompt.", min=8)] = None,
-    each_round: Annotated[bool, _search("Ask for an answer after every round, or after the last alone.")] = True,
-    task: options.Tasks = None,
-    split: options.Split = "test",
-    limit: options.Limit = None,
-    system: options.System = None,
-    max_new_tokens: options.MaxNewTokens = None,
-    out: options.Out = None,
-    dry_run: options.DryRun = False,
-    batch_size: options.BatchSize = None,
-    max_batch_tokens: options.MaxBatchTokens = None,
-    dtype: options.NumberType = "auto",
-    attention: options.Attention = "sdpa",
-    base_url: options.BaseUrl = None,
-    tokenizer: options.TokenizerName = None,
-    max_positions: options.MaxPositions = None,
-    concurrency: options.Concurrency = 4,
-    timeout: options.Timeout = 600,
-    limit_field: options.LimitField = "max_tokens",
-    request_field: options.RequestFields = None,
+    search: Search,
+    rows: options.Part,
+    run: options.Run,
+    speed: options.Batches,
+    server: options.Server,
 ) -> None:
-    """Answer a config's questions under each condition; started again, it goes on where it stopped."""
+    """Answer a config's questions under each condition. Resumable: rerun the same command to continue."""
     from eval_harness.protocols.frames.questions import keep_questions
 
     dataset = open_dataset(folder)
-    check_parts(dataset, [config], split)
+    check_parts(dataset, [config], rows.split)
     plan = FramesPlan(
         dataset,
         (config,),
-        tuple(dict.fromkeys(condition or DEFAULT)),
-        split,
-        tuple(dict.fromkeys(task or ())),
-        limit,
-        source=articles,
-        index=index,
-        query_tokens=query_tokens,
-        each_round=each_round,
+        options.once(condition or DEFAULT),
+        rows.split,
+        rows.tasks,
+        rows.limit,
+        shard=rows.part,
+        source=search.articles,
+        index=search.index,
+        query_tokens=search.query_tokens,
+        each_round=search.each_round,
     )
-    plan = completed(plan, model, max_new_tokens, batch_size, max_batch_tokens, prefix_reuse=True)
-    counter = counter_of(plan, model, tokenizer)
-    if dry_run:
-        _show(plan, model, counter, max_positions)
+    plan = completed(plan, asked, speed)
+    counter = counter_of(asked, server, tokenizer_name(dataset))
+    if run.dry_run:
+        _show(plan, asked.model, counter, server)
         return
-    server = {"base_url": base_url, "max_positions": max_positions, "concurrency": concurrency, "timeout_s": timeout}
-    asked = {"limit_field": limit_field, "request_field": request_field}
-    loaded = ready(model, counter, dtype, attention, system, **server, **asked)
+    loaded = ready(asked, speed, server, counter)
     plan = plan.fitting(loaded.count, loaded.max_positions)
-    finished = answered(plan, loaded, out, **plan.facts()).folder
-    keep_questions(dataset, config, split, finished)
+    finished = answered(plan, loaded, run.out, **plan.facts()).folder
+    keep_questions(dataset, config, rows.split, finished)
     _report(finished, folder, ("frames", "types", "articles", "rounds", "gap"))
 
 
+class _Verdict(NamedTuple):
+    """A prompt to judge, for its price."""
+
+    answer_key: tuple[str, str | None]
+    n_prompt_tokens: int
+    max_new_tokens: int
+
+
+@grouped
 def judge(
+    *,
     run: RunFolder,
-    model: options.ModelName,
-    dataset: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The run's dataset, for contexts in the page.")
-    ] = None,
-    max_new_tokens: Annotated[int, typer.Option(min=1, help="For a verdict.")] = VERDICT_TOKENS,
-    system: options.System = None,
+    asked: Judge,
+    dataset: Annotated[Path | None, option("dataset", "Adds contexts to the page.", metavar="DIR")] = None,
     dry_run: options.DryRun = False,
-    batch_size: options.BatchSize = None,
-    dtype: options.NumberType = "auto",
-    attention: options.Attention = "sdpa",
-    base_url: options.BaseUrl = None,
-    tokenizer: options.TokenizerName = None,
-    max_positions: options.MaxPositions = None,
-    concurrency: options.Concurrency = 4,
-    timeout: options.Timeout = 600,
-    limit_field: options.LimitField = "max_tokens",
-    request_field: options.RequestFields = None,
+    speed: options.Speed,
+    server: JudgeServer,
 ) -> None:
-    """Let a model say of every answer of a run whether it is correct; started again, it goes on where it stopped."""
+    """Let a model judge every answer of a run as correct or not. Resumable: rerun the same command to continue."""
     from rich.console import Console
     from rich.progress import Progress
 
@@ -137,31 +146,30 @@ def judge(
     from eval_harness.run.results import Results
 
     record, rows, questions = record_of(run, "frames"), judging.to_judge(run), read_questions(run)
-    counter = (tokenizer or COUNTER) if is_remote(model) else model
+    counter = counter_of(asked, server, COUNTER)
     if dry_run:
-        prompts = {judging.judge_prompt(questions.asked[row.id], row.answer or "") for row in rows}
-        tokens = sum(token_counter(counter).count_all(sorted(prompts)))
-        typer.echo(f"{len(prompts)} different prompts: {tokens} tokens to read, template aside")
+        prompts = sorted({judging.judge_prompt(questions.asked[row.id], row.answer or "") for row in rows})
+        lengths = token_counter(counter).count_all(prompts)
+        pairs = zip(prompts, lengths, strict=True)
+        show_cost((_Verdict(("", text), n, asked.max_new_tokens) for text, n in pairs), server.prices)
         return
-    server = {"base_url": base_url, "max_positions": max_positions, "concurrency": concurrency, "timeout_s": timeout}
-    asked = {"limit_field": limit_field, "request_field": request_field}
-    loaded = ready(model, counter, dtype, attention, system, **server, **asked)
+    loaded = ready(asked, speed, server, counter)
     name = re.sub(r"[^\w.+@-]+", "-", loaded.name)
-    results = Results(run / judging.FOLDER / name, judging.judge_record(record, loaded, max_new_tokens))
-    batch = batch_size or (ENDPOINT_BATCH if is_remote(model) else 1)
+    results = Results(run / judging.FOLDER / name, judging.judge_record(record, loaded, asked.max_new_tokens))
+    batch = batch_of(asked, speed)
     with Progress(console=Console(stderr=True)) as progress:
         bar = progress.add_task("judge", total=len(rows))
-        judging.judge(rows, questions, loaded, results, max_new_tokens, batch, lambda n: progress.advance(bar, n))
+        judging.judge(rows, questions, loaded, results, asked.max_new_tokens, batch, lambda n: progress.advance(bar, n))
     typer.echo(f"verdicts: {results.folder}")
     _report(run, dataset, ("frames", "judges"))
 
 
 def sheet(
     run: RunFolder,
-    n: Annotated[int, typer.Option("--n", min=1, help="How many answers.")] = 50,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="The sheet to write.")] = Path("labels.csv"),
+    n: Annotated[int, typer.Option("--n", min=1, help="Number of answers.")] = 50,
+    out: Annotated[Path, option("out", metavar="FILE")] = Path("labels.csv"),
 ) -> None:
-    """Write answers of a run into a sheet, to label them by hand as correct or incorrect."""
+    """Write answers of a run to a CSV file, to be labelled by hand as correct or incorrect."""
     from builders.seeds import order_key
     from eval_harness.protocols.frames.judge import to_judge
     from eval_harness.protocols.frames.labels import write_sheet
@@ -178,10 +186,10 @@ def sheet(
 
 
 def agree(
-    labels: Annotated[Path, typer.Argument(metavar="LABELS", help="A sheet with the columns id, method and label.")],
-    run: Annotated[Path, typer.Option(metavar="RUN", help="The run whose answers are labelled.")],
+    labels: Annotated[Path, typer.Argument(metavar="LABELS", help="CSV file with the columns id, method and label.")],
+    run: Annotated[Path, typer.Option(metavar="RUN", help="Run whose answers are labelled.")],
 ) -> None:
-    """Compare verdicts with labels that people gave: accuracy and Cohen's kappa, of the match and of every judge."""
+    """Compare verdicts with human labels: accuracy and Cohen's kappa of the match and of every judge."""
     from rich.console import Console
 
     from eval_harness.protocols.frames.analysis import read_analysis
@@ -194,18 +202,19 @@ def agree(
     Console(width=max(100, get_terminal_size().columns)).print(shown(compared))
 
 
-def _show(plan: FramesPlan, model: str, counter: str, positions: int | None) -> None:
+def _show(plan: FramesPlan, model: str, counter: str, server: options.Server) -> None:
     """Prints what a plan would ask: its first prompts, cut to fit, and how many more a search may take."""
     from builders.tokens import token_counter
     from eval_harness.models.local import find_checkpoint
     from eval_harness.models.template import load_config, load_tokenizer, position_limit
 
+    positions = server.max_positions
     if not is_remote(model):
         found = find_checkpoint(model, weights=False)
         positions = position_limit(load_config(found.folder, found.name), load_tokenizer(found.folder, found.name))
     if positions:
         plan = plan.fitting(token_counter(counter).count, positions)
-    show_plan(plan, counter)
+    show_plan(plan, counter, server.prices)
     for setting in plan.settings:
         if isinstance(setting.method, MultiStep):
             typer.echo(

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
@@ -11,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from builders.device import DType
+from builders.options import DatasetFolder, grouped, option
+from eval_harness.commands import options
 from eval_harness.commands.options import numbers
 from eval_harness.conditions.ranking import ENCODER
 from eval_harness.data.dataset import Dataset, open_dataset
@@ -31,48 +34,69 @@ def register(app: typer.Typer) -> None:
     app.command()(needles)
 
 
-def needles(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A dataset, as `icr2 build needles` makes it.")],
-    encoder: Annotated[
-        str, typer.Option(help="A sentence-transformers model: bundled:minilm, a folder, or a Hub id (id@revision).")
-    ] = ENCODER,
-    config: Annotated[
-        list[str] | None, typer.Option(help="Such as needles_1k; may be given again. Default: all.")
-    ] = None,
-    split: Annotated[str, typer.Option(help="The split to measure.")] = "test",
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first N questions of each category.")] = None,
-    query_prompt: Annotated[str | None, typer.Option(help="Put before questions; default: the model's own.")] = None,
-    passage_prompt: Annotated[str | None, typer.Option(help="Put before haystacks; default: the model's own.")] = None,
+@dataclass(frozen=True)
+class Encoding:
+    """How texts are encoded."""
+
+    encoder: Annotated[str, option("encoder")] = ENCODER
+    query_prompt: Annotated[str | None, typer.Option(help="Prefix of questions. Default: the model's own.")] = None
+    passage_prompt: Annotated[str | None, typer.Option(help="Prefix of haystacks. Default: the model's own.")] = None
+    dtype: Annotated[DType, option("dtype", "float32 shows small differences.")] = "float32"
+    max_batch_tokens: Annotated[int | None, option("max_batch_tokens", "Default: 8192, on a GPU 65536.", min=1)] = None
+
+    def load(self) -> "Embedder":
+        """The encoder, ready to encode."""
+        from eval_harness.protocols.needles.encoding import load_embedder
+
+        return load_embedder(
+            self.encoder,
+            self.dtype,
+            {"query": self.query_prompt, "passage": self.passage_prompt},
+            self.max_batch_tokens,
+        )
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """Which terms are added to questions."""
+
     expand: Annotated[
         str | None,
         typer.Option(metavar="FILE|MODEL", help="Terms for each question: JSON lines, or the model that writes them."),
-    ] = None,
-    terms: Annotated[str, typer.Option(metavar="N,N", help="How many terms are added.")] = ",".join(map(str, TERMS)),
-    dtype: Annotated[DType, typer.Option(help="float32 tells small differences apart; auto: bfloat16 where fast.")] = (
-        "float32"
-    ),
-    batch_tokens: Annotated[
-        int | None, typer.Option(min=1, help="Padded tokens at a time; default: 8192, on a GPU 65536.")
-    ] = None,
-    out: Annotated[Path | None, typer.Option(metavar="RUN", help="The run's folder; default: under runs/.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be encoded; load no model.")] = False,
+    ] = None
+    terms: Annotated[str, typer.Option(metavar="N,N", help="Numbers of terms to add.")] = ",".join(map(str, TERMS))
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The numbers of terms, none where nothing is added."""
+        return tuple(numbers("--terms", self.terms)) if self.expand else ()
+
+
+@grouped
+def needles(
+    *,
+    folder: DatasetFolder,
+    how: Encoding,
+    config: options.AnyConfigs = None,
+    split: options.Split = "test",
+    limit: Annotated[int | None, option("limit", "A question counts once, with all its haystacks.", min=1)] = None,
+    expansion: Expansion,
+    run: options.Run,
 ) -> None:
-    """Measure whether an embedding model finds needles in long texts; started again, it goes on where it stopped."""
-    from eval_harness.protocols.needles.encoding import load_embedder
+    """Measure whether an embedding model finds needles in long texts. Resumable: rerun the same command to continue."""
     from eval_harness.protocols.needles.haystacks import needle_configs, read_haystacks
 
     dataset = open_dataset(folder)
     configs = needle_configs(folder, config or ())
-    sizes = tuple(numbers("--terms", terms)) if expand else ()
+    sizes = expansion.sizes
     haystacks = read_haystacks(folder, configs, split, limit)
-    if dry_run:
+    if run.dry_run:
         _show_plan(haystacks, configs, len(sizes))
         return
     selection = {"configs": configs, "split": split, "limit": limit}
-    run = out or _default_folder(dataset, encoder)
-    embedder = load_embedder(encoder, dtype, {"query": query_prompt, "passage": passage_prompt}, batch_tokens)
-    _measure(dataset, haystacks, selection, embedder, (expand, sizes), run)
-    _report(run)
+    out = run.out or _default_folder(dataset, how.encoder)
+    _measure(dataset, haystacks, selection, how.load(), (expansion.expand, sizes), out)
+    _report(out)
 
 
 def _measure(

@@ -2,16 +2,18 @@
 
 import shutil
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from builders.errors import SetupError
+from builders.options import SEVERAL, grouped, option
 from eval_harness.commands import options
 from eval_harness.commands.asking import answered, completed, counter_of, ready, show_plan
 from eval_harness.conditions.ranking import ENCODER, RANKERS
-from eval_harness.data.dataset import check_parts, open_dataset
+from eval_harness.data.dataset import check_parts, open_dataset, tokenizer_name
 from eval_harness.methods.names import K
 from eval_harness.protocols.oncu.matched import CITING, FULL, NONE, ORACLE, RETRIEVED
 from eval_harness.run.plan import Plan
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from eval_harness.protocols.oncu.analysis import Analysis
 
 SHEET = "audit.csv"
-_RUN, _LOOK = "Asking a model (DIR)", "Looking at its answers"
+_RUN, _LOOK = "Running a model (DIR)", "Reporting runs (RUN)"
 
 
 def register(app: typer.Typer) -> None:
@@ -28,101 +30,90 @@ def register(app: typer.Typer) -> None:
     app.command()(oncu)
 
 
-def _run(help: str, **more: Any) -> Any:
-    return typer.Option(help=help, rich_help_panel=_RUN, **more)
-
-
 def _look(help: str, **more: Any) -> Any:
     return typer.Option(help=help, rich_help_panel=_LOOK, **more)
 
 
-def oncu(
-    folders: Annotated[
-        list[Path], typer.Argument(metavar="DIR|RUN...", help="A built dataset to run on, or runs to look at again.")
-    ],
-    config: Annotated[list[str] | None, _run("A config such as 1k_p75; may be given again.")] = None,
-    model: Annotated[str | None, _run("As for icr2 eval.")] = None,
+@dataclass(frozen=True)
+class Asked(options.Prompted):
+    """Which model is prompted, if any."""
+
+    model: Annotated[
+        str, option("model", "Or openai:MODEL behind a chat endpoint.", panel=_RUN, show_default=False)
+    ] = ""
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What is run."""
+
+    config: Annotated[list[str] | None, option("config", SEVERAL, panel=_RUN)] = None
     retriever: Annotated[
-        list[str] | None, _run(f"{', '.join(RANKERS)}; may be given again. Default: {RANKERS[0]}.")
-    ] = None,
-    k: Annotated[int, _run("Passages that it shows.", min=1)] = K,
-    task: options.Tasks = None,
-    split: options.Split = "test",
-    limit: options.Limit = None,
-    system: options.System = None,
-    encoder: options.EncoderName = ENCODER,
-    max_new_tokens: options.MaxNewTokens = None,
-    dry_run: options.DryRun = False,
-    out: Annotated[
-        Path | None, typer.Option(metavar="RUN", help="The run's folder; of several runs, their report's.")
-    ] = None,
+        list[str] | None,
+        typer.Option(help=f"{', '.join(RANKERS)}. {SEVERAL} Default: {RANKERS[0]}.", rich_help_panel=_RUN),
+    ] = None
+    k: Annotated[int, option("k", panel=_RUN, min=1)] = K
+
+
+@dataclass(frozen=True)
+class Look:
+    """What is reported of runs."""
+
     group_by: Annotated[
         str | None,
         _look("task, model, instance, hops, reasoning_types, context_id, depth, or a flag."),
-    ] = None,
-    dataset: Annotated[Path | None, _look("The dataset of RUN, for queries, contexts, columns.", metavar="DIR")] = None,
-    audit: Annotated[int | None, _look(f"Write N instances to {SHEET}, to give failure modes by hand.", min=1)] = None,
-    labels: Annotated[Path | None, _look("That sheet, filled: prints agreement and kappa.", metavar="FILE")] = None,
-    batch_size: options.BatchSize = None,
-    max_batch_tokens: options.MaxBatchTokens = None,
-    dtype: options.NumberType = "auto",
-    attention: options.Attention = "sdpa",
-    prefix_reuse: options.PrefixReuse = True,
-    base_url: options.BaseUrl = None,
-    tokenizer: options.TokenizerName = None,
-    max_positions: options.MaxPositions = None,
-    concurrency: options.Concurrency = 4,
-    timeout: options.Timeout = 600,
-    limit_field: options.LimitField = "max_tokens",
-    request_field: options.RequestFields = None,
-    price_in: options.PriceIn = None,
-    price_out: options.PriceOut = None,
+    ] = None
+    dataset: Annotated[
+        Path | None, option("dataset", "Adds queries, contexts and its columns.", panel=_LOOK, metavar="DIR")
+    ] = None
+    audit: Annotated[
+        int | None, _look(f"Write N instances to {SHEET}, to label their failure modes by hand.", min=1)
+    ] = None
+    labels: Annotated[Path | None, _look(f"Labelled {SHEET}; prints agreement and kappa.", metavar="FILE")] = None
+
+
+@grouped
+def oncu(
+    *,
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="DIR|RUN...", help="Dataset folder to run on, or finished runs to report.")
+    ],
+    chosen: Conditions,
+    asked: Asked,
+    rows: options.Part,
+    encoder: options.Encoder = ENCODER,
+    run: options.Run,
+    look: Look,
+    speed: options.Batches,
+    server: options.Server,
 ) -> None:
-    """Asks the same without evidence, with all, with retrieved and with gold alone, and says what contexts recover."""
-    asks = (folders[0] / "manifest.json").is_file()
-    if not asks:
-        if config or model or dry_run:
-            raise SetupError(f"{folders[0]} is no dataset, and only one can be run on; leave out --config and --model")
-        _look_at(folders, out, group_by, dataset, audit, labels)
+    """Compare no, full, retrieved and gold context; report the share recovered (ONCU)."""
+    if not (folders[0] / "manifest.json").is_file():
+        if chosen.config or asked.model or run.dry_run:
+            raise SetupError(f"{folders[0]} is not a dataset; to report runs, leave out --config and --model")
+        _look_at(folders, run.out, look)
         return
-    if len(folders) > 1 or not config or not model:
-        raise SetupError("to run the protocol name one dataset, --config and --model; to look at runs, name runs alone")
-    plan = completed(
-        Plan(
-            open_dataset(folders[0]),
-            tuple(dict.fromkeys(config)),
-            conditions(retriever or RANKERS[:1], k),
-            split,
-            tuple(dict.fromkeys(task or ())),
-            limit,
-            encoder=encoder,
-        ),
-        model,
-        max_new_tokens,
-        batch_size,
-        max_batch_tokens,
-        prefix_reuse,
+    if len(folders) > 1 or not chosen.config or not asked.model:
+        raise SetupError("to run the protocol give one dataset, --config and --model; to report runs, give only runs")
+    dataset = open_dataset(folders[0])
+    check_parts(dataset, chosen.config, rows.split)
+    plan = Plan(
+        dataset,
+        options.once(chosen.config),
+        conditions(chosen.retriever or RANKERS[:1], chosen.k),
+        rows.split,
+        rows.tasks,
+        rows.limit,
+        shard=rows.part,
+        encoder=encoder,
     )
-    check_parts(plan.dataset, config, split)
-    counter = counter_of(plan, model, tokenizer)
-    if dry_run:
-        show_plan(plan, counter, (price_in, price_out))
+    plan = completed(plan, asked, speed)
+    counter = counter_of(asked, server, tokenizer_name(dataset))
+    if run.dry_run:
+        show_plan(plan, counter, server.prices)
         return
-    loaded = ready(
-        model,
-        counter,
-        dtype,
-        attention,
-        system,
-        base_url=base_url,
-        max_positions=max_positions,
-        concurrency=concurrency,
-        timeout_s=timeout,
-        limit_field=limit_field,
-        request_field=request_field,
-    )
-    run = answered(plan, loaded, out, protocol="oncu").folder
-    _look_at([run], None, group_by, folders[0], audit, labels)
+    finished = answered(plan, ready(asked, speed, server, counter), run.out, protocol="oncu").folder
+    _look_at([finished], None, replace(look, dataset=folders[0]))
 
 
 def conditions(retrievers: Sequence[str], k: int) -> tuple[str, ...]:
@@ -133,14 +124,7 @@ def conditions(retrievers: Sequence[str], k: int) -> tuple[str, ...]:
     return (NONE, FULL, *retrieved, ORACLE)
 
 
-def _look_at(
-    runs: Sequence[Path],
-    out: Path | None,
-    by: str | None,
-    dataset: Path | None,
-    audit: int | None,
-    labels: Path | None,
-) -> None:
+def _look_at(runs: Sequence[Path], out: Path | None, look: Look) -> None:
     """Writes the report of runs, and prints its main tables."""
     from eval_harness.protocols.oncu.analysis import LABELLED, analysed, read_view, view_of, write_view
     from eval_harness.protocols.oncu.audit import read_sheet, write_sheet
@@ -151,32 +135,32 @@ def _look_at(
 
     folder = _folder(runs, out)
     study = one_study(read_studies(runs))
-    instances = instances_with(study, dataset)
-    if audit and not instances:
+    instances = instances_with(study, look.dataset)
+    if look.audit and not instances:
         raise SetupError("--audit needs the dataset, for queries and gold; give it with --dataset DIR")
     same = matched(study)  # or an error, before anything is written
-    view = view_of(study, by, dataset, read_view(folder))
-    by_hand = read_sheet(labels, same) if labels else None
+    view = view_of(study, look.group_by, look.dataset, read_view(folder))
+    by_hand = read_sheet(look.labels, same) if look.labels else None
     folder.mkdir(parents=True, exist_ok=True)
     write_view(view, folder)
-    if labels and by_hand and labels.resolve() != (folder / LABELLED).resolve():
-        shutil.copyfile(labels, folder / LABELLED)
+    if look.labels and by_hand and look.labels.resolve() != (folder / LABELLED).resolve():
+        shutil.copyfile(look.labels, folder / LABELLED)
     found = analysed(study, folder)
     written = write_document(document_of(found), study, instances, folder / "report")
     _print(found)
     for path in written:
         typer.echo(f"wrote {path}")
-    if audit:
-        n = write_sheet(found.matched, instances, audit, folder / SHEET)
-        typer.echo(f"wrote {folder / SHEET}: {n} instances to be labelled, then give it with --labels")
+    if look.audit:
+        n = write_sheet(found.matched, instances, look.audit, folder / SHEET)
+        typer.echo(f"wrote {folder / SHEET}: {n} instances; label them, then give it with --labels")
 
 
 def _folder(runs: Sequence[Path], out: Path | None) -> Path:
-    """Where what is said of runs is kept: in the run itself, or for several in a folder of its own."""
+    """Where the report of runs is kept: in the run itself, or for several in a folder of its own."""
     if out is not None:
         return out
     if len(runs) > 1:
-        raise SetupError(f"{len(runs)} runs have one report; say with --out where it goes")
+        raise SetupError(f"{len(runs)} runs share one report; give its folder with --out")
     return runs[0]
 
 

@@ -1,55 +1,130 @@
-"""Options that commands share which ask a model; a parameter's name is its option's."""
+"""Options that commands of the harness share, in groups; the name of a field is its option's."""
 
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
-
-import typer
+from typing import Annotated
 
 from builders.device import DType
 from builders.errors import SetupError
+from builders.options import SEVERAL, option
+from eval_harness.models.back_end import Attention, ChatOptions, LimitField
 
-_SERVER = "Models behind a chat endpoint (openai:MODEL)"
-_SPEED = "Speed"
+SERVER = "Models behind a chat endpoint (openai:MODEL)"
+SPEED = "Speed"
+
+Config = Annotated[str, option("config")]
+Configs = Annotated[list[str], option("config", SEVERAL)]
+AnyConfigs = Annotated[list[str] | None, option("config", f"{SEVERAL} Default: all.")]
+Tasks = Annotated[list[str] | None, option("task")]
+Split = Annotated[str, option("split")]
+Limit = Annotated[int | None, option("limit", min=1)]
+LocalModel = Annotated[str, option("model")]
+Encoder = Annotated[str, option("encoder", "For retrieved_dense and retrieved_hybrid.")]
+NumberType = Annotated[DType, option("dtype", panel=SPEED)]
+DryRun = Annotated[bool, option("dry_run", "No model is loaded.", "--dry-run")]
 
 
-def _server(help: str, **more: Any) -> Any:
-    return typer.Option(help=help, rich_help_panel=_SERVER, **more)
+@dataclass(frozen=True)
+class Rows:
+    """Which rows of a config are read."""
+
+    task: Tasks = None
+    split: Split = "test"
+    limit: Limit = None
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The tasks without repeats; none stands for all."""
+        return once(self.task or ())
 
 
-def _speed(help: str, **more: Any) -> Any:
-    return typer.Option(help=help, rich_help_panel=_SPEED, **more)
+@dataclass(frozen=True)
+class Part(Rows):
+    """Which rows of a config a run covers."""
+
+    shard: Annotated[str, option("shard", metavar="I/N")] = "1/1"
+
+    @property
+    def part(self) -> tuple[int, int]:
+        """Part and number of parts; SetupError where they are not written as `I/N`."""
+        found = re.fullmatch(r"([1-9][0-9]*)/([1-9][0-9]*)", self.shard)
+        if found is None or int(found[1]) > int(found[2]):
+            raise SetupError(f"--shard {self.shard} is not a part; write 1/4 for the first of four")
+        return int(found[1]), int(found[2])
 
 
-ModelName = Annotated[
-    str,
-    typer.Option(help="A bundled name, a folder, a GGUF file, a Hub id (id@revision), or openai:MODEL."),
-]
-Tasks = Annotated[list[str] | None, typer.Option(help="A task; may be given again. Default: all.")]
-Split = Annotated[str, typer.Option(help="The split to run.")]
-Limit = Annotated[int | None, typer.Option(min=1, help="Only the first N instances of each task.")]
-System = Annotated[str | None, typer.Option(help="A system turn before each prompt.")]
-EncoderName = Annotated[str, typer.Option(help="The encoder of retrieved_dense and retrieved_hybrid.")]
-MaxNewTokens = Annotated[int | None, typer.Option(min=1, help="For every task; default: by task.")]
-Out = Annotated[Path | None, typer.Option(metavar="RUN", help="The run's folder; default: under runs/.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be asked; load no model.")]
+@dataclass(frozen=True)
+class Prompted:
+    """Which model is prompted, and how."""
 
-BatchSize = Annotated[int | None, _speed("Prompts at a time; default: 1.", min=1)]
-MaxBatchTokens = Annotated[
-    int | None, _speed("Padded tokens of prompts and outputs at a time, instead of a number of prompts.", min=1)
-]
-NumberType = Annotated[DType, _speed("auto: bfloat16 where it is fast, else float32.")]
-Attention = Annotated[Literal["sdpa", "flash"], _speed("flash: FlashAttention, on a CUDA GPU.")]
-PrefixReuse = Annotated[bool, _speed("Read what prompts over the same passages share once.")]
+    model: Annotated[str, option("model", "Or openai:MODEL behind a chat endpoint.")]
+    system: Annotated[str | None, option("system")] = None
+    max_new_tokens: Annotated[int | None, option("max_new_tokens", "Default: by task.", min=1)] = None
 
-BaseUrl = Annotated[str | None, _server("Its address; default: OPENAI_BASE_URL.")]
-TokenizerName = Annotated[str | None, _server("What counts its prompts; default: the dataset's.")]
-MaxPositions = Annotated[int | None, _server("Its limit on prompt and output, in tokens.", min=1)]
-Concurrency = Annotated[int, _server("Prompts under way at a time.", min=1)]
-Timeout = Annotated[float, _server("Seconds for one try.", min=1)]
-LimitField = Annotated[Literal["max_tokens", "max_completion_tokens"], _server("Its name for the output limit.")]
-RequestFields = Annotated[list[str] | None, _server("KEY=VALUE for each request; may be given again.")]
-PriceIn = Annotated[float | None, _server("With --dry-run: price of a million tokens read.", min=0)]
-PriceOut = Annotated[float | None, _server("With --dry-run: price of a million tokens written.", min=0)]
+
+@dataclass(frozen=True)
+class Run:
+    """Where a run is kept, and whether it is only shown what it would do."""
+
+    out: Annotated[Path | None, option("out", "Default: a folder under runs/.", metavar="RUN")] = None
+    dry_run: DryRun = False
+
+
+@dataclass(frozen=True)
+class Speed:
+    """How a model computes."""
+
+    batch_size: Annotated[int | None, option("batch_size", "Default: 1, or 32 on a server.", panel=SPEED, min=1)] = None
+    dtype: NumberType = "auto"
+    attention: Annotated[Attention, option("attention", panel=SPEED)] = "sdpa"
+
+
+@dataclass(frozen=True)
+class Batches(Speed):
+    """How a model computes the prompts of a plan."""
+
+    max_batch_tokens: Annotated[int | None, option("max_batch_tokens", panel=SPEED, min=1)] = None
+    prefix_reuse: Annotated[bool, option("prefix_reuse", panel=SPEED)] = True
+
+
+@dataclass(frozen=True)
+class Server:
+    """How a chat endpoint is asked; of no concern to other models."""
+
+    base_url: Annotated[str | None, option("base_url", panel=SERVER)] = None
+    tokenizer: Annotated[str | None, option("tokenizer", "Default: the dataset's.", panel=SERVER)] = None
+    max_positions: Annotated[int | None, option("max_positions", panel=SERVER, min=1)] = None
+    concurrency: Annotated[int, option("concurrency", panel=SERVER, min=1)] = 4
+    timeout: Annotated[float, option("timeout", panel=SERVER, min=1)] = 600
+    limit_field: Annotated[LimitField, option("limit_field", panel=SERVER)] = "max_tokens"
+    request_field: Annotated[list[str] | None, option("request_field", panel=SERVER)] = None
+    price_in: Annotated[float | None, option("price_in", panel=SERVER, min=0)] = None
+    price_out: Annotated[float | None, option("price_out", panel=SERVER, min=0)] = None
+
+    @property
+    def prices(self) -> tuple[float | None, float | None]:
+        """Prices of a million tokens in and out."""
+        return self.price_in, self.price_out
+
+    def chat(self) -> ChatOptions:
+        """What a request is made with; SetupError for fields that are not KEY=VALUE."""
+        from eval_harness.models.chat_api import request_fields
+
+        return ChatOptions(
+            base_url=self.base_url,
+            max_positions=self.max_positions,
+            concurrency=self.concurrency,
+            timeout_s=self.timeout,
+            limit_field=self.limit_field,
+            fields=request_fields(self.request_field or ()),
+        )
+
+
+def once(names: Iterable[str]) -> tuple[str, ...]:
+    """The names without repeats, in the order given."""
+    return tuple(dict.fromkeys(names))
 
 
 def numbers(option: str, written: str) -> list[int]:

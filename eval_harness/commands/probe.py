@@ -1,13 +1,15 @@
 """`icr2 probe` and `icr2 heads`."""
 
-from itertools import chain, islice, zip_longest
+from dataclasses import dataclass
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from builders.device import DType
 from builders.errors import SetupError
+from builders.options import DatasetFolder, grouped, option
+from eval_harness.commands import options
 from eval_harness.commands.options import numbers
 from eval_harness.data.dataset import Instance, load_instances, open_dataset, prompt_over
 from eval_harness.probing.reading import Pooling, Position
@@ -20,39 +22,74 @@ if TYPE_CHECKING:
 _SWEEP = "How many heads and passages"
 
 
+def _sweep(help: str, **more: Any) -> Any:
+    return typer.Option(help=help, rich_help_panel=_SWEEP, **more)
+
+
 def register(app: typer.Typer) -> None:
     """Adds the commands to an app."""
     app.command()(probe)
     app.command()(heads)
 
 
-def probe(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A built dataset.")],
-    config: Annotated[str, typer.Option(help="A config such as 1k_p75.")],
-    model: Annotated[str, typer.Option(help="A bundled name, a folder, a GGUF file, or a Hub id (id@revision).")],
-    m: Annotated[str, typer.Option("--m", metavar="M,M", help="Passages that each head may choose.")] = "1,2,4,8",
+@dataclass(frozen=True)
+class Probing:
+    """How heads are scored."""
+
+    m: Annotated[str, typer.Option("--m", metavar="M,M", help="Number of passages that each head may choose.")] = (
+        "1,2,4,8"
+    )
     position: Annotated[
         Position,
-        typer.Option(help="Look from the question's tokens, the last, or those of a retrieval that the model writes."),
-    ] = "question",
-    pooling: Annotated[Pooling, typer.Option(help="A passage's score: sum, max or mean over its tokens.")] = "sum",
-    calibrate: Annotated[bool, typer.Option(help="Take off what passages get under an empty question.")] = False,
+        typer.Option(
+            help="Query positions: the question's tokens, the last token, or a retrieval that the model writes."
+        ),
+    ] = "question"
+    pooling: Annotated[Pooling, typer.Option(help="Score of a passage: sum, max or mean over its tokens.")] = "sum"
+    calibrate: Annotated[bool, typer.Option(help="Subtract the scores under an empty question.")] = False
+
+    def check(self) -> None:
+        """Raises SetupError for choices that exclude each other."""
+        if self.calibrate and self.position == "retrieval":
+            raise SetupError("--calibrate asks an empty question, for which nothing is retrieved; leave it out")
+
+
+@dataclass(frozen=True)
+class ProbedRows(options.Rows):
+    """Which rows of a config are probed; never those of the test split."""
+
+    split: options.Split = "validation"
+    limit: Annotated[int, option("limit", min=1)] = 100
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Whether the number of heads and passages is chosen by answering."""
+
+    sweep: Annotated[str | None, _sweep("Also answer with the best Q heads at each M.", metavar="Q,Q")] = None
+    sweep_figure: Annotated[Path | None, _sweep("Draw the scores over Q and M.", metavar="FILE")] = None
+
+    def check(self) -> None:
+        """Raises SetupError for a figure of nothing."""
+        if self.sweep_figure and not self.sweep:
+            raise SetupError("--sweep-figure draws a sweep; give --sweep 1,2,4,8 too")
+
+
+@grouped
+def probe(
+    *,
+    folder: DatasetFolder,
+    config: options.Config,
+    model: options.LocalModel,
+    how: Probing,
     compare: Annotated[bool, typer.Option(help="Also print every other position, pooling and calibration.")] = False,
-    task: Annotated[list[str] | None, typer.Option(help="A task; may be given again. Default: all.")] = None,
-    split: Annotated[str, typer.Option(help="The split to probe; never the one that is tested.")] = "validation",
-    limit: Annotated[int, typer.Option(min=1, help="At most this many instances, taken from the tasks in turn.")] = 100,
-    dtype: Annotated[DType, typer.Option(help="auto: bfloat16 where it is fast, else float32.")] = "auto",
-    out: Annotated[Path, typer.Option(metavar="FILE", help="Where the heads are written.")] = Path("heads.json"),
-    figure: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the hit rates (.png or .svg).")] = None,
-    sweep: Annotated[
-        str | None,
-        typer.Option(metavar="Q,Q", help="Also answer with the best Q heads, at each M.", rich_help_panel=_SWEEP),
-    ] = None,
-    sweep_figure: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw the answers over Q and M.", rich_help_panel=_SWEEP)
-    ] = None,
+    rows: ProbedRows,
+    dtype: options.NumberType = "auto",
+    out: Annotated[Path, option("out", metavar="FILE")] = Path("heads.json"),
+    figure: Annotated[Path | None, option("figure", metavar="FILE")] = None,
+    sweep: Sweep,
 ) -> None:
-    """Find the heads of a model that look at gold passages, on instances whose gold is known."""
+    """Find the heads of a model that attend to gold passages, on instances whose gold is known."""
     from rich.console import Console
 
     from eval_harness.models import load_model
@@ -61,24 +98,22 @@ def probe(
     from eval_harness.probing.probe import Variant
     from eval_harness.probing.tables import best_heads, comparison, swept
 
-    if split == "test":
+    if rows.split == "test":
         raise SetupError("--split test would choose heads by what is tested; use validation or train")
-    if calibrate and position == "retrieval":
-        raise SetupError("--calibrate asks an empty question, to which nothing is retrieved; leave it out")
-    if sweep_figure and not sweep:
-        raise SetupError("--sweep-figure draws a sweep; give --sweep 1,2,4,8 too")
-    ms, qs = numbers("--m", m), numbers("--sweep", sweep) if sweep else []
+    how.check()
+    sweep.check()
+    ms, qs = numbers("--m", how.m), numbers("--sweep", sweep.sweep) if sweep.sweep else []
     dataset = open_dataset(folder)
-    instances = in_turn(load_instances(dataset, config, split, tuple(task or ())), limit)
+    instances = in_turn(load_instances(dataset, config, rows.split, rows.tasks, rows.limit))
     loaded = load_model(model, dtype)
     if not isinstance(loaded, Attends):
         raise SetupError(f"{model} shows no attention; probe a local model")
-    chosen = Variant(position, pooling, calibrate)
+    chosen = Variant(how.position, how.pooling, how.calibrate)
     made_from = {
         "model": loaded.describe(),
         "dataset": {key: value for key, value in dataset._asdict().items() if key != "folder"},
         "config": config,
-        "split": split,
+        "split": rows.split,
         "tasks": sorted({instance.task for instance in instances}),
     }
     found, probed = _probed(loaded, instances, ms, _variants(loaded, chosen, compare), chosen, made_from)
@@ -91,17 +126,15 @@ def probe(
     console.print(best_heads(found[chosen], ms))
     if qs:
         console.print(swept(found[chosen]))
-    _draw(found[chosen], loaded.name, ms, figure, sweep_figure)
-    console.print(f"the heads are in {out}", highlight=False, soft_wrap=True)
+    _draw(found[chosen], loaded.name, ms, figure, sweep.sweep_figure)
+    console.print(f"wrote {out}", highlight=False, soft_wrap=True)
 
 
 def heads(
-    files: Annotated[list[Path], typer.Argument(metavar="HEADS...", help="Files that `icr2 probe` wrote.")],
-    figure: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw the hit rates of all of them (.png or .svg).")
-    ] = None,
+    files: Annotated[list[Path], typer.Argument(metavar="HEADS...", help="Files of `icr2 probe`.")],
+    figure: Annotated[Path | None, option("figure", metavar="FILE")] = None,
 ) -> None:
-    """Show what was found by probing one model or several."""
+    """Show the retrieval heads of one model or several."""
     from rich.console import Console
 
     from eval_harness.probing.figure import draw
@@ -125,13 +158,13 @@ def heads(
         console.print(f"wrote {figure}", highlight=False, soft_wrap=True)
 
 
-def in_turn(instances: list[Instance], limit: int) -> list[Instance]:
-    """The first instances, as many of each task as can be, in the order of the file within each."""
+def in_turn(instances: list[Instance]) -> list[Instance]:
+    """The instances, the tasks in turn, each in the order of the file."""
     by_task: dict[str, list[Instance]] = {}
     for instance in instances:
         by_task.setdefault(instance.task, []).append(instance)
     dealt = chain.from_iterable(zip_longest(*by_task.values()))
-    return list(islice((instance for instance in dealt if instance is not None), limit))
+    return [instance for instance in dealt if instance is not None]
 
 
 def _variants(model: Any, chosen: "Variant", compare: bool) -> "list[Variant]":

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from builders.errors import SetupError
+from builders.options import SEVERAL, DatasetFolder, option
+from eval_harness.commands import options
 from eval_harness.report.document import FORMATS
 
 if TYPE_CHECKING:
@@ -22,19 +24,17 @@ def register(app: typer.Typer) -> None:
 
 def report(
     runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN...", help="Folders that `icr2 eval` left, or one that a protocol left.")
+        list[Path], typer.Argument(metavar="RUN...", help="Run folders of `icr2 eval`, or one of a protocol.")
     ],
-    dataset: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The runs' dataset, for queries and contexts in the page.")
-    ] = None,
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the files go.")] = Path("report"),
+    dataset: Annotated[Path | None, option("dataset", "Adds queries and contexts to the page.", metavar="DIR")] = None,
+    out: Annotated[Path, option("out", metavar="FOLDER")] = Path("report"),
     format: Annotated[
-        list[str] | None, typer.Option(help=f"One of {', '.join(FORMATS)}; may be given again. Default: all.")
+        list[str] | None, typer.Option(help=f"One of {', '.join(FORMATS)}. {SEVERAL} Default: all.")
     ] = None,
-    baseline: Annotated[str, typer.Option(help="The method that others are compared with.")] = "vanilla_rag",
-    apart: Annotated[bool, typer.Option("--apart", help="Runs of several datasets: a folder for each.")] = False,
+    baseline: Annotated[str, typer.Option(help="Method to compare the others with.")] = "vanilla_rag",
+    apart: Annotated[bool, typer.Option("--apart", help="Write a folder for each dataset of the runs.")] = False,
 ) -> None:
-    """Tables and figures with intervals over one run or several, and a page to look at single instances."""
+    """Write tables and figures with intervals over one run or several, and a page that shows single instances."""
     from eval_harness.report.study import one_study, read_studies
 
     formats = tuple(dict.fromkeys(format or FORMATS))
@@ -68,13 +68,13 @@ def _of_protocol(runs: list[Path], dataset: Path | None, out: Path, formats: tup
 
 
 def view(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A built dataset.")],
-    config: Annotated[list[str] | None, typer.Option(help="A config; may be given again. Default: all.")] = None,
-    split: Annotated[str, typer.Option(help="The split to show.")] = "test",
-    limit: Annotated[int, typer.Option(min=1, help="The first N instances of each task in each config.")] = 10,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="The page to write.")] = Path("view.html"),
+    folder: DatasetFolder,
+    config: options.AnyConfigs = None,
+    split: options.Split = "test",
+    limit: Annotated[int, option("limit", min=1)] = 10,
+    out: Annotated[Path, option("out", metavar="FILE")] = Path("view.html"),
 ) -> None:
-    """Writes a page to look at a dataset's instances: queries, answers, contexts with gold and confounders marked."""
+    """Write a page of instances: queries, answers, and contexts with gold and confounders marked."""
     from builders.views import readable
     from eval_harness.data.dataset import open_dataset
     from eval_harness.report.instances import first_instances

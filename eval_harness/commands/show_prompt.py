@@ -1,12 +1,14 @@
 """`icr2 show-prompt`: one prompt as a model reads it."""
 
+from dataclasses import dataclass
 from hashlib import sha256
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from builders.errors import SetupError
+from builders.options import MEANS, DatasetFolder, grouped, option
+from eval_harness.commands import options
 from eval_harness.data.dataset import check_parts, find_instance, open_dataset
 from eval_harness.models import is_remote
 from eval_harness.models.local import find_checkpoint
@@ -14,24 +16,31 @@ from eval_harness.models.template import Template, load_config, load_tokenizer, 
 from eval_harness.run.plan import Plan
 
 
+@dataclass(frozen=True)
+class Local(options.Prompted):
+    """Which local model is prompted, and how."""
+
+    model: options.LocalModel
+
+
+@grouped
 def show_prompt(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A built dataset.")],
-    config: Annotated[str, typer.Argument(help="A config such as 1k_p75.")],
-    id: Annotated[str, typer.Argument(metavar="ID", help="An instance.")],
-    model: Annotated[str, typer.Option(help="A bundled name, a folder, a GGUF file, or a Hub id (id@revision).")],
-    method: Annotated[str, typer.Option(help="A method of icr2 eval.")] = "vanilla_rag",
-    split: Annotated[str, typer.Option(help="The split of the instance.")] = "test",
-    system: Annotated[str | None, typer.Option(help="A system turn before the prompt.")] = None,
-    max_new_tokens: Annotated[int | None, typer.Option(min=1, help="For the output; default: by task.")] = None,
+    *,
+    folder: DatasetFolder,
+    config: Annotated[str, typer.Argument(help=MEANS["config"])],
+    id: Annotated[str, typer.Argument(metavar="ID", help="Id of an instance.")],
+    asked: Local,
+    method: Annotated[str, option("method")] = "vanilla_rag",
+    split: options.Split = "test",
 ) -> None:
-    """Prints a prompt as the model reads it, chat template included, and how it fits; facts go to the error output."""
-    if is_remote(model):
+    """Print a prompt as the model reads it, with the chat template; whether it fits is printed to stderr."""
+    if is_remote(asked.model):
         raise SetupError("a server puts its own template around a prompt; name a local model or a Hub id")
     dataset = open_dataset(folder)
     check_parts(dataset, [config], split)
-    asked, rap, _ = method.partition("rap")
+    before, rap, _ = method.partition("rap")
     if rap:
-        first = asked.rstrip("+") or "vanilla_rag"
+        first = before.rstrip("+") or "vanilla_rag"
         raise SetupError(f"{method} first asks what {first} asks; run: icr2 show-prompt ... --method {first}")
     plan = Plan(dataset, (config,), (method,), split)
     (setting,) = plan.settings
@@ -39,12 +48,12 @@ def show_prompt(
     prompt = setting.prompt(instance)
     if prompt is None:
         raise SetupError(f"{id} has no {method} prompt: it lacks what the condition shows")
-    checkpoint = find_checkpoint(model, weights=False)
+    checkpoint = find_checkpoint(asked.model, weights=False)
     tokenizer = load_tokenizer(checkpoint.folder, checkpoint.name)
-    template = Template(tokenizer, checkpoint.name, system)
+    template = Template(tokenizer, checkpoint.name, asked.system)
     text, n_tokens = template.render(prompt), len(template.encode(prompt))
     limit = position_limit(load_config(checkpoint.folder, checkpoint.name), tokenizer)
-    room = max_new_tokens or plan.output_limit(setting, instance.task, limit - n_tokens)
+    room = asked.max_new_tokens or plan.output_limit(setting, instance.task, limit - n_tokens)
     verdict = "fits" if n_tokens + room <= limit else "overlength"
     typer.echo(text, nl=False)
     typer.echo("", err=True)

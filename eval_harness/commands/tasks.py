@@ -15,12 +15,14 @@ def register(app: typer.Typer) -> None:
 
 def tasks(
     dataset: Annotated[
-        str | None, typer.Argument(metavar="DIR|REPO", help="A dataset folder, or a dataset repository of the Hub.")
+        str | None, typer.Argument(metavar="DIR|REPO", help="Dataset folder, or dataset repository on the Hub.")
     ] = None,
-    write: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where the task files appear.")] = None,
-    path: Annotated[str | None, typer.Option(help="How the files name a folder; default: its absolute path.")] = None,
+    write: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where the task files are written.")] = None,
+    path: Annotated[
+        str | None, typer.Option(help="Path of the dataset in the files. Default: its absolute path.")
+    ] = None,
     revision: Annotated[
-        str | None, typer.Option(help="A tag or commit of the repository; default: the newest commit.")
+        str | None, typer.Option(help="Tag or commit of the repository. Default: the newest commit.")
     ] = None,
 ) -> None:
     """Print a folder with the demo's task files for lm-eval, or write those of another dataset to FOLDER."""
@@ -30,16 +32,16 @@ def tasks(
         typer.echo(demo_tasks())
         return
     if dataset is None or write is None:
-        raise SetupError("a dataset and a folder for its task files go together: icr2 tasks DIR --write FOLDER")
+        raise SetupError("give both a dataset and a folder for its task files: icr2 tasks DIR --write FOLDER")
     from builders.manifest import raw_manifest
     from eval_harness.lm_eval.hub import fetch
     from eval_harness.lm_eval.write import source_of, write_tasks
 
     if Path(dataset).is_dir():
         if revision is not None:
-            raise SetupError(f"{dataset} is a folder and has no revisions; leave --revision out")
+            raise SetupError(f"{dataset} is a folder and has no revisions; leave out --revision")
         source = source_of(raw_manifest(Path(dataset)), path or str(Path(dataset).resolve()))
     else:
         at = fetch(dataset, revision, ["manifest.json"])
         source = source_of(raw_manifest(at), dataset, revision or at.name)
-    typer.echo(f"{write_tasks(source, write)} files for {len(source.configs)} configs are in {write}")
+    typer.echo(f"wrote {write_tasks(source, write)} files for {len(source.configs)} configs to {write}")

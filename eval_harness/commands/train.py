@@ -1,14 +1,21 @@
 """`icr2 train`: sft, head, show and configs."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from builders.options import DatasetFolder, grouped, option
 from eval_harness.commands import train_options as options
+from eval_harness.commands.options import Config, LocalModel, Tasks
 from eval_harness.commands.train_head import head
 
 CONFIGS = Path(__file__).parents[1] / "train" / "configs"
+
+
+def _steps(help: str) -> Any:
+    return typer.Option(help=help, rich_help_panel=options.STEPS, min=1)
 
 
 def register(app: typer.Typer) -> None:
@@ -21,84 +28,53 @@ def register(app: typer.Typer) -> None:
     app.add_typer(train, name="train")
 
 
+@dataclass(frozen=True)
+class SftSteps(options.Steps):
+    """How long a training without a head takes, and which weights are kept."""
+
+    batch_size: Annotated[int, option("batch_size", "In each process.", panel=options.STEPS, min=1)] = 1
+    metric_every: Annotated[int | None, _steps("Steps between scores of answers. Default: never.")] = None
+    metric_n: Annotated[int, _steps("Validation instances of each task for the scores.")] = 10
+
+
+@grouped
 def sft(
-    folder: options.Folder,
+    *,
+    folder: DatasetFolder,
     variant: options.VariantName,
-    model: options.Model,
-    config: options.Configs,
+    model: LocalModel,
+    data: options.Data,
     out: options.Out,
     marks: options.Marks = True,
-    samples: options.Samples = None,
-    max_length: options.MaxLength = 32_768,
-    split: options.Split = "train",
-    validation_split: options.ValidationSplit = "validation",
-    seed: options.Seed = "0",
-    steps: options.Steps = None,
-    lr: options.LearningRate = None,
-    warmup: options.Warmup = 0.03,
-    batch_size: options.BatchSize = 1,
-    accumulate: options.Accumulate = 4,
-    eval_every: options.EvalEvery = None,
-    eval_n: options.EvalN = 50,
-    metric_every: options.MetricEvery = None,
-    metric_n: options.MetricN = 10,
-    patience: options.Patience = 5,
-    lora: options.Lora = False,
-    lora_rank: options.LoraRank = 16,
-    rope_base: options.RopeBase = None,
-    dtype: options.NumberType = "auto",
-    activation_checkpointing: options.ActivationCheckpointing = False,
+    steps: SftSteps,
+    memory: options.Memory,
 ) -> None:
-    """Fine-tunes a model; started again, it goes on where it stopped.
+    """Fine-tune a model. Resumable: rerun the same command to continue.
 
-    On many GPUs: accelerate launch --config_file "$(icr2 train configs)/fsdp_8.yaml" -m icr2_cli train sft ...
+    On several GPUs: accelerate launch --config_file "$(icr2 train configs)/fsdp_8.yaml" -m icr2_cli train sft ...
     """
     from eval_harness.train.job import train
     from eval_harness.train.settings import Settings
     from eval_harness.train.sft import SFT
 
-    settings = Settings(
-        variant=variant,
-        configs=tuple(dict.fromkeys(config)),
-        samples=samples,
-        marks=marks,
-        split=split,
-        validation_split=validation_split,
-        lora=lora,
-        lora_rank=lora_rank,
-        steps=steps,
-        lr=lr,
-        batch_size=batch_size,
-        accumulate=accumulate,
-        max_length=max_length,
-        rope_base=rope_base,
-        warmup=warmup,
-        eval_every=eval_every,
-        eval_n=eval_n,
-        metric_every=metric_every,
-        metric_n=metric_n,
-        patience=patience,
-        dtype=dtype,
-        activation_checkpointing=activation_checkpointing,
-        seed=seed,
-    )
+    settings = Settings(variant=variant, marks=marks, **options.settings_of(data, steps, memory))
     record = train(folder, model, settings, out, SFT)
     if record:
-        typer.echo(f"the checkpoint is in {out}: {record.chosen}")
+        typer.echo(f"wrote the checkpoint {out}: {record.chosen}")
 
 
 def show(
-    folder: options.Folder,
+    folder: DatasetFolder,
     variant: options.VariantName,
-    model: options.Model,
-    config: Annotated[str, typer.Option(help="A config such as 32k_p100.")],
-    task: Annotated[list[str] | None, typer.Option(help="A task; may be given again. Default: all.")] = None,
+    model: LocalModel,
+    config: Config,
+    task: Tasks = None,
     marks: options.Marks = True,
     max_length: options.MaxLength = 32_768,
     split: options.Split = "train",
-    whole: Annotated[bool, typer.Option("--whole", help="Print all that is read, not its ends alone.")] = False,
+    whole: Annotated[bool, typer.Option("--whole", help="Print whole prompts, not only their ends.")] = False,
 ) -> None:
-    """Prints one example of each task, what is learned apart from what is read."""
+    """Print one training example of each task, with the target apart from the prompt."""
     from rich.console import Console
 
     from eval_harness.data.dataset import open_dataset
@@ -113,5 +89,5 @@ def show(
 
 
 def configs() -> None:
-    """Prints the folder of the settings for `accelerate launch --config_file`."""
+    """Print the folder with the files for `accelerate launch --config_file`."""
     typer.echo(CONFIGS)

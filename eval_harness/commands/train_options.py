@@ -1,59 +1,65 @@
-"""Options that the commands of `icr2 train` share; a parameter's name is its option's."""
+"""Options that the commands of `icr2 train` share, in groups; the name of a field is its option's."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from builders.device import DType
+from builders.options import option
+from eval_harness.commands import options
 from eval_harness.methods.variants import Variant
 
-_DATA = "What is learned from"
-_STEPS = "How long, and which weights are kept"
-_MEMORY = "Which weights, and where they are held"
+_DATA = "Training data"
+STEPS = "Steps and evaluation"
+_MEMORY = "Weights and memory"
+
+VariantName = Annotated[Variant, option("variant")]
+Out = Annotated[Path, option("out", metavar="CHECKPOINT")]
+Marks = Annotated[bool, option("marks")]
+MaxLength = Annotated[int, option("max_length", panel=_DATA, min=1)]
+Split = Annotated[str, option("split", panel=_DATA)]
 
 
-def _of(panel: str, help: str, *names: str, **more: Any) -> Any:
-    return typer.Option(*names, help=help, rich_help_panel=panel, **more)
+@dataclass(frozen=True)
+class Data:
+    """What is learned from."""
+
+    config: options.Configs
+    samples: Annotated[str | None, option("samples", panel=_DATA, metavar="TASK=N,...")] = None
+    max_length: MaxLength = 32_768
+    split: Split = "train"
+    validation_split: Annotated[str, option("validation_split", panel=_DATA)] = "validation"
+    seed: Annotated[str, option("seed", panel=_DATA)] = "0"
 
 
-Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A built dataset with a train split.")]
-VariantName = Annotated[
-    Variant, typer.Option(help="da: the answer. rta: gold passages copied, then it. cci: their numbers, then it.")
-]
-Model = Annotated[str, typer.Option(help="A bundled name, a folder, a GGUF file, or a Hub id (id@revision).")]
-Configs = Annotated[list[str], typer.Option(help="A config such as 32k_p100; may be given again.")]
-Out = Annotated[Path, typer.Option(metavar="CHECKPOINT", help="The folder of the model that is made.")]
-Marks = Annotated[bool, typer.Option(help="<RETRIEVAL> and </RETRIEVAL> around a retrieval, else `Answer:` after it.")]
+@dataclass(frozen=True)
+class Steps:
+    """How long a training takes, and which weights are kept."""
 
-Samples = Annotated[
-    str | None,
-    _of(_DATA, "Instances by task, of each config, or one number for every task. Default: all.", metavar="TASK=N,..."),
-]
-MaxLength = Annotated[int, _of(_DATA, "Tokens of a sample; passages that are not gold give way.", min=1)]
-Split = Annotated[str, _of(_DATA, "The split to learn from.")]
-ValidationSplit = Annotated[str, _of(_DATA, "The split by which weights are chosen.")]
-Seed = Annotated[str, _of(_DATA, "Chooses and orders samples.")]
+    steps: Annotated[int | None, option("steps", panel=STEPS, min=1)] = None
+    lr: Annotated[float | None, option("lr", "", "--lr", panel=STEPS, min=0)] = None
+    warmup: Annotated[float, option("warmup", panel=STEPS, min=0)] = 0.03
+    accumulate: Annotated[int, option("accumulate", panel=STEPS, min=1)] = 4
+    eval_every: Annotated[int | None, option("eval_every", panel=STEPS, min=1)] = None
+    eval_n: Annotated[int, option("eval_n", panel=STEPS, min=1)] = 50
+    patience: Annotated[int, option("patience", panel=STEPS, min=0)] = 5
 
-Steps = Annotated[int | None, _of(_STEPS, "Default: two rounds of the samples, 10000 at most.", min=1)]
-LearningRate = Annotated[
-    float | None, _of(_STEPS, "The highest learning rate. Default: 1e-5, with --lora 2e-4.", "--lr", min=0)
-]
-Warmup = Annotated[float, _of(_STEPS, "Steps, or a share of them, until it is reached.", min=0)]
-BatchSize = Annotated[int, _of(_STEPS, "Samples at a time, in each process.", min=1)]
-Accumulate = Annotated[int, _of(_STEPS, "Batches of a step, in each process.", min=1)]
-EvalEvery = Annotated[int | None, _of(_STEPS, "Steps between evaluations. Default: a twentieth.", min=1)]
-EvalN = Annotated[int, _of(_STEPS, "Validation instances of each task, for the loss.", min=1)]
-MetricEvery = Annotated[int | None, _of(_STEPS, "Steps between measures of answers. Default: never.", min=1)]
-MetricN = Annotated[int, _of(_STEPS, "Validation instances of each task, for the measures.", min=1)]
-Patience = Annotated[int, _of(_STEPS, "Evaluations without a lower loss before it stops; 0: never.", min=0)]
 
-Lora = Annotated[bool, _of(_MEMORY, "Learn adapters, which are merged into the checkpoint.", "--lora")]
-LoraRank = Annotated[int, _of(_MEMORY, "Rank of the adapters.", min=1)]
-RopeBase = Annotated[
-    float | None, _of(_MEMORY, "Base of the rotation of positions, such as 1e6, for longer contexts.", min=1)
-]
-NumberType = Annotated[DType, _of(_MEMORY, "auto: bfloat16 where it is fast, else float32.")]
-ActivationCheckpointing = Annotated[
-    bool, _of(_MEMORY, "Compute activations anew: less memory, more time.", "--activation-checkpointing")
-]
+@dataclass(frozen=True)
+class Memory:
+    """Which weights are trained, and how they are held."""
+
+    lora: Annotated[bool, option("lora", "", "--lora", panel=_MEMORY)] = False
+    lora_rank: Annotated[int, option("lora_rank", panel=_MEMORY, min=1)] = 16
+    rope_base: Annotated[float | None, option("rope_base", panel=_MEMORY, min=1)] = None
+    dtype: Annotated[DType, option("dtype", panel=_MEMORY)] = "auto"
+    activation_checkpointing: Annotated[
+        bool, option("activation_checkpointing", "", "--activation-checkpointing", panel=_MEMORY)
+    ] = False
+
+
+def settings_of(data: Data, *groups: Any) -> dict[str, Any]:
+    """The options of groups as the settings of a training, by name."""
+    found = {name: value for group in (data, *groups) for name, value in vars(group).items()}
+    found["configs"] = options.once(found.pop("config"))
+    return found

@@ -90,7 +90,7 @@ def test_settings_of_a_run_are_in_its_record(
 @pytest.mark.parametrize("shard", ["0/2", "3/2", "1", "1/0", "a/b"])
 def test_a_shard_that_is_none_is_refused(shard: str, app: typer.Typer, dataset_folder: Path) -> None:
     arguments = ["eval", str(dataset_folder), "--config", "1k_p0", "--model", "m", "--method", "closed_book"]
-    with pytest.raises(SetupError, match="is no part of a whole"):
+    with pytest.raises(SetupError, match="is not a part; write 1/4 for the first of four"):
         RUNNER.invoke(app, [*arguments, "--shard", shard], catch_exceptions=False)
 
 
@@ -103,7 +103,7 @@ def test_mistakes_are_found_before_the_model_is_loaded(app: typer.Typer, dataset
 
 
 def test_no_such_bundled_model(app: typer.Typer) -> None:
-    with pytest.raises(SetupError, match="no bundled model 'minilm'; there are smollm2"):
+    with pytest.raises(SetupError, match="no bundled model 'minilm'; available: smollm2"):
         RUNNER.invoke(app, ["models", "minilm"], catch_exceptions=False)
 
 

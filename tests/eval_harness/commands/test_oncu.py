@@ -96,7 +96,7 @@ def test_runs_are_looked_at_by_other_groups_without_a_model(
     assert asked == []
     other = tmp_path / "other"
     shutil.copytree(run, other)
-    with pytest.raises(SetupError, match="2 runs have one report; say with --out where it goes"):
+    with pytest.raises(SetupError, match="2 runs share one report; give its folder with --out"):
         call(run, other)
     call(run, other, "--out", tmp_path / "both")
     assert {path.name for path in (tmp_path / "both" / "report").iterdir()} >= FILES
@@ -143,7 +143,7 @@ def test_several_retrievers_and_a_dry_run(call: Callable[..., str], dataset: Pat
 
 
 def test_what_cannot_be_run_says_so(call: Callable[..., str], dataset: Path, tmp_path: Path) -> None:
-    with pytest.raises(SetupError, match="name one dataset, --config and --model"):
+    with pytest.raises(SetupError, match="give one dataset, --config and --model"):
         call(dataset, "--config", "controlled_1k")
     with pytest.raises(SetupError, match="no dataset, and only one can be run on"):
         call(tmp_path, "--model", "m")

@@ -64,7 +64,7 @@ def test_a_model_is_trained_before_it_is_looked_at_and_looked_at_before_it_answe
         "--lora --lr 0.0005 --accumulate 1 --eval-every 100 --eval-n 5 --out out/models/rta"
     )
     assert probe == (
-        "probe data --config 1k_p100 --model out/models/rta --position retrieval --limit 40 --m 1,2,4 "
+        "probe data --config 1k_p100 --model out/models/rta --position retrieval --limit 10 --m 1,2,4 "
         "--out out/heads/rta.json"
     )
     assert answer == (

@@ -108,7 +108,7 @@ def test_a_dry_run_prints_commands_with_the_changes() -> None:
 
 
 def test_names_that_are_none_are_refused() -> None:
-    with pytest.raises(SetupError, match="no experiment table3; there are table4, table5, table9, figure5, figure6"):
+    with pytest.raises(SetupError, match="no experiment table3; available: table4, table5, table9, figure5, figure6"):
         asked("table3", "--dataset", "d")
-    with pytest.raises(SetupError, match=r"no settings gpu_2 .*; there are fsdp_8, gpu_1, zero3_8, and none"):
+    with pytest.raises(SetupError, match=r"no settings gpu_2 .*; available: fsdp_8, gpu_1, zero3_8, none"):
         asked("table4", "--dataset", "d", "--launch", "gpu_2")

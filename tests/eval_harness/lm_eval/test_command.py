@@ -60,7 +60,7 @@ def test_a_folder_is_named_by_its_absolute_path(
 ) -> None:
     """case 157"""
     monkeypatch.chdir(tmp_path)
-    assert "for 4 configs are in out" in run(app, "tiny", "--write", "out")
+    assert "files for 4 configs to out" in run(app, "tiny", "--write", "out")
     assert metadata(tmp_path / "out") == {"version": VERSION, "dataset": str(tiny)}
     run(app, "tiny", "--write", "named", "--path", "../tiny")
     assert metadata(tmp_path / "named")["dataset"] == "../tiny"
@@ -92,7 +92,7 @@ def test_documents_of_a_repository_need_one_split_of_one_config_and_later_no_net
 
 
 def test_mistakes_are_said_in_one_line(app: typer.Typer, tiny: Path, hub: LoopbackHub) -> None:
-    with pytest.raises(SetupError, match="go together: icr2 tasks DIR --write FOLDER"):
+    with pytest.raises(SetupError, match="give both a dataset and a folder"):
         run(app, tiny)
     with pytest.raises(SetupError, match="is a folder and has no revisions"):
         run(app, tiny, "--revision", "v1", "--write", "out")

@@ -216,4 +216,4 @@ def test_tasks_take_turns() -> None:
         return Instance(id=f"{task}-{n}", context_id="", task=task, query="q", answers=[], passages=[], gold=[])
 
     given = [of("a", 1), of("a", 2), of("a", 3), of("b", 1)]
-    assert [one.id for one in in_turn(given, 3)] == ["a-1", "b-1", "a-2"]
+    assert [one.id for one in in_turn(given)] == ["a-1", "b-1", "a-2", "a-3"]

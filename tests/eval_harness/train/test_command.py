@@ -75,7 +75,7 @@ def test_a_model_is_trained_by_one_command(folder: Path, base: Path, tmp_path: P
     usual = ("train", "sft", folder, "--variant", "rta", "--config", "1k_p0", "--model", base, "--out", out)
     options = ("--steps", 2, "--lora", "--lora-rank", 2, "--dtype", "float32", "--samples", "nq=1,wow=1", "--seed", 7)
     printed = run(*usual, *options)
-    assert printed == f"the checkpoint is in {out}: step 2 of 2, which had the lowest loss on validation\n"
+    assert printed == f"wrote the checkpoint {out}: step 2 of 2, which had the lowest loss on validation\n"
     record = read_training(out)
     assert record is not None
     assert (record.variant, record.seed, record.settings["lr"]) == ("rta", "7", 2e-4)
