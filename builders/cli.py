@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from builders.options import DatasetFolder, option
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from builders.config import Recipe, Source
     from builders.synthetic.base import MadeRecipe
-
-DatasetFolder = Annotated[Path, typer.Argument(metavar="DIR", help="A dataset folder, as `icr2 build` makes it.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -28,14 +28,12 @@ def build(
     recipe: Annotated[
         str, typer.Argument(help="A recipe file, or the name of a bundled one, such as demo, kilt or controlled.")
     ],
-    out: Annotated[Path, typer.Option(help="The folder that the dataset appears in.")] = Path("icr2"),
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change a setting, such as data=FOLDER.")
-    ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="At most this many questions per task and split.")] = None,
+    out: Annotated[Path, option("out")] = Path("icr2"),
+    settings: Annotated[list[str] | None, option("set", "", "--set", metavar="KEY=VALUE")] = None,
+    limit: Annotated[int | None, option("limit", "In each split.", min=1)] = None,
     workers: Annotated[int, typer.Option(min=1, help="Worker processes.")] = os.cpu_count() or 1,
     work: Annotated[Path | None, typer.Option(help="The work folder; without it, OUT.work.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check the recipe and say what would be built.")] = False,
+    dry_run: Annotated[bool, option("dry_run", "Checks the recipe.", "--dry-run")] = False,
 ) -> None:
     """Build a dataset from a recipe. A build that was stopped goes on where it was; one that is made begins again."""
     from builders.config import Recipe

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from builders.errors import SetupError
+from builders.options import option
 
 if TYPE_CHECKING:
     from dataset_cards.hub import Repository
@@ -26,7 +27,7 @@ def publish(
     repo: Annotated[str, typer.Option(metavar="OWNER/NAME", help="The dataset repository; made where there is none.")],
     version: Annotated[str | None, typer.Option(help="Refuse unless the dataset is of this version.")] = None,
     private: Annotated[bool, typer.Option("--private", help="Make a new repository private.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check, and say what would be sent.")] = False,
+    dry_run: Annotated[bool, option("dry_run", "Checks the dataset.", "--dry-run")] = False,
     endpoint: Annotated[str | None, typer.Option(metavar="URL", help="The Hub; without it, HF_ENDPOINT.")] = None,
 ) -> None:
     """Publish a dataset on the Hub: one commit, one tag. A run that was stopped goes on where it was."""

@@ -11,8 +11,6 @@ import typer
 import icr2_cli
 from builders.options import MEANS
 
-_FEWEST = 12  # options of one command that a reader can take in at once, besides those of a panel of their own
-
 
 def commands(command: Any, name: str = "icr2") -> Iterator[tuple[str, Any]]:
     """Every command with its name, those of groups too."""
@@ -38,7 +36,7 @@ def named() -> dict[str, dict[str, Any]]:
     for command, one in commands(typer.main.get_command(icr2_cli.app)):
         for option in one.params:
             if option.param_type_name == "option":
-                found[option.name][command] = option
+                found[option.opts[0].removeprefix("--").replace("-", "_")][command] = option
     return found
 
 

@@ -15,7 +15,9 @@ def register(app: typer.Typer) -> None:
 
 def validate(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A dataset folder, as `icr2 build` makes it.")],
-    config: Annotated[list[str] | None, typer.Option(help="Look at this config alone; may be repeated.")] = None,
+    config: Annotated[
+        list[str] | None, typer.Option(help="Config, such as 1k_p75. Repeat for several. Default: all.")
+    ] = None,
     only: Annotated[list[str] | None, typer.Option(metavar="CHECK", help="Run this check alone; repeatable.")] = None,
     skip: Annotated[list[str] | None, typer.Option(metavar="CHECK", help="Leave this check out; repeatable.")] = None,
     html: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Write the report as a page there, too.")] = None,

@@ -9,6 +9,7 @@ import typer
 
 from builders.files import write_json
 from eval_harness.commands.options import Batches, Prompted, Server, Speed
+from eval_harness.data.dataset import Dataset, tokenizer_name
 from eval_harness.models import is_remote, load_with
 from eval_harness.models.back_end import ModelOptions
 from eval_harness.models.base import Model
@@ -46,9 +47,9 @@ def batch_of(asked: Prompted, speed: Speed) -> int:
     return speed.batch_size or (ENDPOINT_BATCH if is_remote(asked.model) else 1)
 
 
-def counter_of(asked: Prompted, server: Server, default: str) -> str:
+def counter_of(asked: Prompted, server: Server, dataset: Dataset) -> str:
     """The name of what counts a model's prompts: the model itself, or for a server a tokenizer."""
-    return (server.tokenizer or default) if is_remote(asked.model) else asked.model
+    return (server.tokenizer or tokenizer_name(dataset)) if is_remote(asked.model) else asked.model
 
 
 def ready(asked: Prompted, speed: Speed, server: Server, counter: str) -> Model:

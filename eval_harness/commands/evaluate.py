@@ -13,7 +13,7 @@ from eval_harness.commands import options
 from eval_harness.commands.asking import answered, completed, counter_of, ready, show_plan
 from eval_harness.commands.show_prompt import show_prompt
 from eval_harness.conditions.ranking import ENCODER
-from eval_harness.data.dataset import check_parts, open_dataset, tokenizer_name
+from eval_harness.data.dataset import check_parts, open_dataset
 from eval_harness.methods.names import NAMES
 from eval_harness.methods.rap import Probed
 from eval_harness.models.local import BUNDLED_MODELS, find_checkpoint
@@ -85,7 +85,7 @@ def evaluate(
         probed=rap.probed(),
     )
     plan = completed(plan, asked, speed)
-    counter = counter_of(asked, server, tokenizer_name(dataset))
+    counter = counter_of(asked, server, dataset)
     if run.dry_run:
         show_plan(plan, counter, server.prices)
         return

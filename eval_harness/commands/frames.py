@@ -13,7 +13,7 @@ from builders.errors import SetupError
 from builders.options import SEVERAL, DatasetFolder, grouped, option
 from eval_harness.commands import options
 from eval_harness.commands.asking import answered, batch_of, completed, counter_of, ready, show_cost, show_plan
-from eval_harness.data.dataset import check_parts, open_dataset, tokenizer_name
+from eval_harness.data.dataset import check_parts, open_dataset
 from eval_harness.models import is_remote
 from eval_harness.protocols.frames.plan import DEFAULT, INDEX, FramesPlan, IndexKind
 from eval_harness.protocols.frames.steps import MultiStep
@@ -106,7 +106,7 @@ def run(
         each_round=search.each_round,
     )
     plan = completed(plan, asked, speed)
-    counter = counter_of(asked, server, tokenizer_name(dataset))
+    counter = counter_of(asked, server, dataset)
     if run.dry_run:
         _show(plan, asked.model, counter, server)
         return
@@ -146,7 +146,7 @@ def judge(
     from eval_harness.run.results import Results
 
     record, rows, questions = record_of(run, "frames"), judging.to_judge(run), read_questions(run)
-    counter = counter_of(asked, server, COUNTER)
+    counter = server.tokenizer if is_remote(asked.model) else asked.model
     if dry_run:
         prompts = sorted({judging.judge_prompt(questions.asked[row.id], row.answer or "") for row in rows})
         lengths = token_counter(counter).count_all(prompts)

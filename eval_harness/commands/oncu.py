@@ -13,7 +13,7 @@ from builders.options import SEVERAL, grouped, option
 from eval_harness.commands import options
 from eval_harness.commands.asking import answered, completed, counter_of, ready, show_plan
 from eval_harness.conditions.ranking import ENCODER, RANKERS
-from eval_harness.data.dataset import check_parts, open_dataset, tokenizer_name
+from eval_harness.data.dataset import check_parts, open_dataset
 from eval_harness.methods.names import K
 from eval_harness.protocols.oncu.matched import CITING, FULL, NONE, ORACLE, RETRIEVED
 from eval_harness.run.plan import Plan
@@ -108,7 +108,7 @@ def oncu(
         encoder=encoder,
     )
     plan = completed(plan, asked, speed)
-    counter = counter_of(asked, server, tokenizer_name(dataset))
+    counter = counter_of(asked, server, dataset)
     if run.dry_run:
         show_plan(plan, counter, server.prices)
         return

@@ -145,7 +145,7 @@ def test_several_retrievers_and_a_dry_run(call: Callable[..., str], dataset: Pat
 def test_what_cannot_be_run_says_so(call: Callable[..., str], dataset: Path, tmp_path: Path) -> None:
     with pytest.raises(SetupError, match="give one dataset, --config and --model"):
         call(dataset, "--config", "controlled_1k")
-    with pytest.raises(SetupError, match="no dataset, and only one can be run on"):
+    with pytest.raises(SetupError, match="is not a dataset; to report runs, leave out --config and --model"):
         call(tmp_path, "--model", "m")
     with pytest.raises(SetupError, match=r"holds no run\.json"):
         call(tmp_path)

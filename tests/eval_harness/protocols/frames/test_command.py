@@ -11,6 +11,7 @@ from typer.testing import CliRunner, Result
 
 from builders.errors import SetupError
 from eval_harness.commands import frames as cli
+from eval_harness.commands.options import Prompted
 from eval_harness.models.fake import FakeModel
 from tests.eval_harness.protocols.frames.conftest import reader
 
@@ -25,8 +26,8 @@ def say(prompt: str) -> str:
 
 @pytest.fixture(autouse=True)
 def fake(monkeypatch: pytest.MonkeyPatch) -> None:
-    def ready(model: str, *args: Any, **server: Any) -> FakeModel:
-        return FakeModel(say, name=model)
+    def ready(asked: Prompted, *options: Any) -> FakeModel:
+        return FakeModel(say, name=asked.model)
 
     monkeypatch.setattr(cli, "ready", ready)
 
