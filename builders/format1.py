@@ -4,7 +4,7 @@
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -131,14 +131,13 @@ def _paths(configs: Mapping[str, Any]) -> Iterator[str]:
 def row_of(row: Mapping[str, Any], config: str, family: str, spec: TaskSpec) -> dict[str, Any]:
     """A row in format 2: its columns of format 1 with those that were added."""
     flags = list(row.get("flags") or [])
-    answers = list(row.get("answers") or [])
     depths = [int(found[1]) for flag in flags if (found := _DEPTH.fullmatch(flag))]
     return {
         **row,
         "config": config,
         "question_id": question_id(row["id"], family),
         "kind": spec.kind,
-        "answer_kind": _answer_kind(spec.kind, answers, flags),
+        "answer_kind": _answer_kind(spec.kind, flags),
         "depth": depths[0] if depths else None,
         "flags": [flag for flag in flags if not _is_fact(flag, family)],
     }
@@ -154,28 +153,30 @@ def _is_fact(flag: str, family: str) -> bool:
     return bool(_DEPTH.fullmatch(flag)) or (family == "needles" and flag in _NEEDLE_FLAGS)
 
 
-def _answer_kind(kind: KindName, answers: list[str], flags: list[str]) -> str:
-    if not answers:
-        return "none"
-    if kind == "fact":
-        return "label"
-    return "yesno" if _WAIVED in flags else "text"
+def _answer_kind(kind: KindName, flags: list[str]) -> str:
+    if _WAIVED not in flags:
+        return "text"
+    return "label" if kind == "fact" else "yesno"
 
 
-def select(source: str, config: str, family: str, tasks: Mapping[str, TaskSpec]) -> str:
-    """SQL of the rows of a source in format 2, in the order of its columns; what `row_of` does in Python."""
+def select(source: str, config: str, family: str, tasks: Mapping[str, TaskSpec], also: Sequence[str] = ()) -> str:
+    """SQL of the rows of a source in format 2, in the order of its columns, then `also`: `row_of` in SQL."""
     kinds = " ".join(f"WHEN {_quoted(name)} THEN {_quoted(task.kind)}" for name, task in tasks.items())
     kind = f"CASE task {kinds} ELSE 'qa' END" if kinds else "'qa'"
     end = _ENDS.get(family)
     question = f"regexp_replace(id, {_quoted(end)}, '')" if end else "id"
+    facts = f"regexp_full_match(flag, '{_DEPTH.pattern}')"
+    if family == "needles":
+        facts += f" OR flag IN {_NEEDLE_FLAGS}"
     depth = f"list_filter(flags, lambda flag: regexp_full_match(flag, '{_DEPTH.pattern}'))[1]"
     return f"""
         SELECT id, {_quoted(config)} AS config, {question} AS question_id, context_id, task, {kind} AS kind, query,
                answers,
-               CASE WHEN coalesce(len(answers), 0) = 0 THEN 'none' WHEN {kind} = 'fact' THEN 'label'
-                    WHEN list_contains(flags, '{_WAIVED}') THEN 'yesno' ELSE 'text' END AS answer_kind,
+               CASE WHEN NOT coalesce(list_contains(flags, '{_WAIVED}'), false) THEN 'text'
+                    WHEN {kind} = 'fact' THEN 'label' ELSE 'yesno' END AS answer_kind,
                passages, gold, regexp_extract({depth}, '{_DEPTH.pattern}', 1)::INTEGER AS depth,
-               n_tokens, confounding_ratio, hops, reasoning_types, flags
+               n_tokens, confounding_ratio, hops, reasoning_types,
+               list_filter(flags, lambda flag: NOT ({facts})) AS flags{"".join(f", {name}" for name in also)}
         FROM {source}"""
 
 

@@ -1,6 +1,7 @@
 """Reads the manifest of a dataset folder, of either format, as typed values whose names and paths are checked."""
 
 import json
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
@@ -21,7 +22,7 @@ PIPELINE_FAMILIES = ("icr2", "loft")  # whose rows a build from a knowledge sour
 def _inside(path: str) -> str:
     parts = PurePosixPath(path)
     if not path or parts.is_absolute() or ".." in parts.parts or "\\" in path or parts.as_posix() != path:
-        raise ValueError("a relative path inside the folder, such as 4k_p0/test-00000-of-00001.parquet")
+        raise ValueError("a relative path that never leads out of the folder")
     return path
 
 
@@ -82,7 +83,7 @@ class Manifest(Record):
     version: str
     language: str = "en"
     tasks: dict[Name, TaskSpec]
-    configs: Annotated[dict[Name, Config], Field(min_length=1)]
+    configs: dict[Name, Config]
     recipe: dict[str, Any] = {}
     recipe_digest: str = ""
     inputs: dict[str, dict[str, Any]] = {}
@@ -134,6 +135,12 @@ class Manifest(Record):
         if self.tokenizer is None:
             raise SetupError(f"the manifest of {self.name} names no tokenizer; build the dataset again")
         return self.tokenizer.name
+
+    def rows_sql(self, source: str, config: str, also: Sequence[str] = ()) -> str:
+        """SQL of a config's rows in format 2, with the columns `also`; `source` is what DuckDB reads its files with."""
+        if not self.is_format_1:
+            return source
+        return f"({format1.select(source, config, self.configs[config].family, self.tasks, also)})"
 
     def path_of(self, folder: Path, file: File) -> Path:
         """The local path of a file; SetupError where a link leads out of the folder."""

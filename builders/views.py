@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
-from builders import format1
 from builders.errors import SetupError
 from builders.manifest import File, Manifest, read_manifest
 
@@ -67,9 +66,7 @@ def _make_views(connection: "duckdb.DuckDBPyConnection", folder: Path) -> None:
 
 def _select(folder: Path, manifest: Manifest, config: str, split: str, files: list[File]) -> str:
     paths = ", ".join(literal(str(_existing(folder, manifest, file))) for file in files)
-    rows = f"read_parquet([{paths}])"
-    if manifest.is_format_1:
-        rows = f"({format1.select(rows, config, manifest.configs[config].family, manifest.tasks)})"
+    rows = manifest.rows_sql(f"read_parquet([{paths}])", config)
     return f"SELECT *, {literal(split)} AS split FROM {rows}"
 
 

@@ -1,8 +1,13 @@
 """A dataset as tables that the checks query: filled shard by shard, on disk; DuckDB takes at most MEMORY.
 
+- `configs`    what the manifest says of each config
+- `tasks`      what the manifest says of each task, and whether its answers are `extractive`
+- `labels`     task, label, key (without capitals)
 - `files`      file, config, split, path
-- `instances`  one row of the dataset each: `row` (its number here), config, split, `question`, promises of its config
-- `questions`  each distinct query with its answers, over all configs: id, task, query, query_normal, waived
+- `instances`  one row of the dataset each: `row` (its number here), config, split, `question`, facts of its config;
+               `row_config` is the config that the row itself names, `control` a haystack without needle
+- `questions`  each distinct query with its answers, over all configs: question_id, task, query, query_normal, waived
+               (its answers are not text, so no passage is searched for them)
 - `answers`    question, answer, normal, plain, `article` (it is an article alone)
 - `placements` one passage of one row each: row, position, pid, `text`, role, retrievers, rank, score, is_gold
 - `texts`      each distinct title and text: text, title, body, and both as words, normal and plain
@@ -21,23 +26,26 @@ import duckdb
 import pyarrow as pa
 
 from builders.errors import SetupError
-from validation.dataset import Dataset
+from validation.dataset import Dataset, File, enough, nested
 from validation.normal import normal_sql, plain_sql, words_sql
 
 MEMORY = "450MB"  # for DuckDB; what does not fit goes to its folder on disk
-WAIVED = "answer_filter_not_applicable"
+NOT_TEXT = "coalesce(answer_kind, 'text') != 'text'"
 
 Progress = Callable[[str], None]
 
 _TABLES = """
 CREATE TABLE files (file INTEGER, config VARCHAR, split VARCHAR, path VARCHAR);
-CREATE TABLE promises (
+CREATE TABLE configs (
     config VARCHAR, family VARCHAR, length VARCHAR, ratio INTEGER, budget INTEGER, enough DOUBLE, nested BOOLEAN,
-    rank INTEGER);
+    synthetic BOOLEAN, rank INTEGER);
+CREATE TABLE tasks (task VARCHAR, kind VARCHAR, extractive BOOLEAN);
+CREATE TABLE labels (task VARCHAR, label VARCHAR, key VARCHAR);
 CREATE TABLE raw (
-    "row" BIGINT, file INTEGER, id VARCHAR, context_id VARCHAR, task VARCHAR, query VARCHAR, answers VARCHAR[],
-    n_passages INTEGER, gold INTEGER[], n_tokens INTEGER, confounding_ratio DOUBLE, hops INTEGER,
-    reasoning_types VARCHAR[], flags VARCHAR[]);
+    "row" BIGINT, file INTEGER, id VARCHAR, row_config VARCHAR, question_id VARCHAR, context_id VARCHAR, task VARCHAR,
+    kind VARCHAR, query VARCHAR, answers VARCHAR[], answer_kind VARCHAR, n_passages INTEGER, gold INTEGER[],
+    depth INTEGER, n_tokens INTEGER, confounding_ratio DOUBLE, hops INTEGER, reasoning_types VARCHAR[],
+    flags VARCHAR[]);
 CREATE TABLE keyed (
     "row" BIGINT, "position" INTEGER, pid VARCHAR, key UHUGEINT, role VARCHAR, retrievers VARCHAR[], rank INTEGER,
     score DOUBLE, is_gold BOOLEAN, empty BOOLEAN);
@@ -111,14 +119,13 @@ def measured(dataset: Dataset, unreadable: dict[str, str], progress: Progress) -
 def _fill(measures: Measures, progress: Progress) -> None:
     connection, dataset = measures.connection, measures.dataset
     connection.execute(_TABLES)
-    for rank, (config, promise) in enumerate(dataset.promises.items()):
-        connection.execute("INSERT INTO promises VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [config, *promise, rank])
+    _fill_facts(connection, dataset)
     start = 0
     for number, file in enumerate(file for file in dataset.files if file.path not in measures.unreadable):
         progress(f"reading {file.path}")
         connection.execute("BEGIN TRANSACTION")
         try:
-            rows = _read(connection, number, str(dataset.folder / file.path), start)
+            rows = _read(connection, number, dataset, file, start)
             connection.execute("INSERT INTO files VALUES (?, ?, ?, ?)", [number, file.config, file.split, file.path])
             connection.execute("COMMIT")
             start += rows
@@ -134,17 +141,32 @@ def _fill(measures: Measures, progress: Progress) -> None:
         connection.execute(statement)
 
 
-def _read(connection: duckdb.DuckDBPyConnection, number: int, path: str, start: int) -> int:
+def _fill_facts(connection: duckdb.DuckDBPyConnection, dataset: Dataset) -> None:
+    for rank, name in enumerate(dataset.configs):
+        config = dataset.manifest.configs[name]
+        facts = [config.family, config.length, config.ratio, config.budget, enough(config), nested(config)]
+        connection.execute(
+            "INSERT INTO configs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", [name, *facts, config.synthetic, rank]
+        )
+    for task in dataset.manifest.tasks.values():
+        connection.execute("INSERT INTO tasks VALUES (?, ?, ?)", [task.name, task.kind, task.says.extractive])
+        for label in task.labels:
+            connection.execute("INSERT INTO labels VALUES (?, ?, ?)", [task.name, label, label.casefold()])
+
+
+def _read(connection: duckdb.DuckDBPyConnection, number: int, dataset: Dataset, file: File, start: int) -> int:
     """Adds a file's rows, their passages, and the texts that were not seen before; returns how many rows it has."""
-    source = "read_parquet($path, file_row_number = true)"
+    parquet = "read_parquet($path, file_row_number = true)"
+    source = dataset.manifest.rows_sql(parquet, file.config, also=["file_row_number"])
     rows = f'SELECT file_row_number + {start} AS "row", * FROM {source}'
     passages = (
         f"""SELECT "row", gold, unnest(passages) AS p, unnest(range(len(passages))) AS "position" FROM ({rows})"""
     )
-    given = {"path": path}
+    given = {"path": str(dataset.folder / file.path)}
     connection.execute(
-        f"""INSERT INTO raw SELECT "row", {number}, id, context_id, task, query, answers, coalesce(len(passages), 0),
-            gold, n_tokens, confounding_ratio, hops, reasoning_types, flags FROM ({rows})""",
+        f"""INSERT INTO raw SELECT "row", {number}, id, config, question_id, context_id, task, kind, query, answers,
+            answer_kind, coalesce(len(passages), 0), gold, depth, n_tokens, confounding_ratio, hops, reasoning_types,
+            flags FROM ({rows})""",
         given,
     )
     connection.execute(
@@ -174,10 +196,9 @@ _DERIVED = [
     FROM keyed JOIN texts USING (key)""",
     "DROP TABLE keyed",
     f"""CREATE TABLE questions AS
-    SELECT (row_number() OVER (ORDER BY id, task, query, answers, hops, waived))::INTEGER AS question, *,
-           {normal_sql("query_words")} AS query_normal
-    FROM (SELECT DISTINCT id, task, query, answers, hops, coalesce(list_contains(flags, '{WAIVED}'), false) AS waived,
-                 {words_sql("query")} AS query_words
+    SELECT (row_number() OVER (ORDER BY question_id, task, query, answers, hops, answer_kind))::INTEGER AS question, *,
+           {NOT_TEXT} AS waived, {normal_sql("query_words")} AS query_normal
+    FROM (SELECT DISTINCT question_id, task, query, answers, hops, answer_kind, {words_sql("query")} AS query_words
           FROM raw)""",
     f"""CREATE TABLE answers AS
     SELECT DISTINCT question, answer, normal, {plain_sql("normal")} AS plain,
@@ -186,16 +207,16 @@ _DERIVED = [
           FROM (SELECT question, answer, {words_sql("answer")} AS words
                 FROM (SELECT question, unnest(answers) AS answer FROM questions) WHERE answer IS NOT NULL))
     WHERE normal != ''""",
-    f"""CREATE TABLE instances AS
-    SELECT "row", f.config, f.split, r.id, r.context_id, r.task, q.question, r.n_passages, r.gold, r.n_tokens,
-           r.confounding_ratio, r.reasoning_types, r.flags, q.waived, length, ratio, budget, enough,
-           p.rank AS config_rank, coalesce(p.family, '') AS family, coalesce(p.nested, false) AS nested,
-           coalesce(p.family = 'loft', false) AS shared, coalesce(p.family NOT IN ('', 'loft'), false) AS made
-    FROM raw r JOIN files f USING (file) LEFT JOIN promises p USING (config)
-    JOIN questions q ON q.id IS NOT DISTINCT FROM r.id AND q.task IS NOT DISTINCT FROM r.task
+    """CREATE TABLE instances AS
+    SELECT "row", f.config, f.split, r.id, r.row_config, r.question_id, r.context_id, r.task, r.kind, r.answer_kind,
+           q.question, r.n_passages, r.gold, r.depth, r.n_tokens, r.confounding_ratio, r.reasoning_types, r.flags,
+           q.waived, coalesce(t.extractive, false) AS extractive, length, ratio, budget, enough,
+           c.rank AS config_rank, c.family, c.nested, c.family = 'loft' AS shared, c.synthetic,
+           c.family = 'needles' AND depth IS NULL AND coalesce(len(r.gold), 0) = 0 AS control
+    FROM raw r JOIN files f USING (file) JOIN configs c USING (config) LEFT JOIN tasks t ON t.task = r.task
+    JOIN questions q ON q.question_id IS NOT DISTINCT FROM r.question_id AND q.task IS NOT DISTINCT FROM r.task
      AND q.query IS NOT DISTINCT FROM r.query AND q.answers IS NOT DISTINCT FROM r.answers
-     AND q.hops IS NOT DISTINCT FROM r.hops
-     AND q.waived = coalesce(list_contains(r.flags, '{WAIVED}'), false)""",
+     AND q.hops IS NOT DISTINCT FROM r.hops AND q.answer_kind IS NOT DISTINCT FROM r.answer_kind""",
     "DROP TABLE raw",
     """CREATE TABLE others AS
     SELECT DISTINCT question, text FROM placements JOIN instances USING ("row") WHERE NOT is_gold""",

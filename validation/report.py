@@ -16,13 +16,13 @@ FORMAT = "icr2-validation/1"
 
 def report(dataset: Dataset, outcomes: list[Outcome]) -> dict[str, Any]:
     """The content of validation.json: bound to the manifest, without a clock or a machine."""
-    known = known_issues(str(dataset.manifest.get("name")))
+    known = known_issues(dataset.manifest.name)
     checks = [_described(outcome, known.get(outcome.check.name, 0)) for outcome in outcomes]
     return {
         "format": FORMAT,
-        "dataset": dataset.manifest.get("name"),
-        "version": dataset.manifest.get("version"),
-        "manifest_sha256": dataset.manifest_sha256,
+        "dataset": dataset.manifest.name,
+        "version": dataset.manifest.version,
+        "manifest_sha256": dataset.manifest.sha256,
         "complete": dataset.whole and all(check["status"] != "skipped" for check in checks),
         "passed": not failures({"checks": checks}, "error"),
         "checks": checks,

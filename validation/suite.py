@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from builders.errors import SetupError
-from validation.checks import CHECKS, schema
+from validation.checks import CHECKS
 from validation.checks.base import Check, Unit
+from validation.checks.schema import difference
 from validation.dataset import Dataset
 from validation.measures import Measures, measured
 
@@ -43,7 +44,8 @@ def chosen_checks(only: Sequence[str], skip: Sequence[str]) -> list[str]:
 
 def run_suite(dataset: Dataset, names: Sequence[str], progress: Progress) -> list[Outcome]:
     """The outcome of every check, those not named as skipped."""
-    differences = {file.path: schema.difference(dataset.folder / file.path) for file in dataset.files}
+    wanted = dataset.manifest.schema
+    differences = {file.path: difference(dataset.folder / file.path, wanted) for file in dataset.files}
     unreadable = {path: why for path, why in differences.items() if why}
     checks = [CHECKS[name] for name in names]
     with measured(dataset, unreadable, progress) as measures:
@@ -156,8 +158,8 @@ def _great_expectations() -> Any:
 
 def _first(m: Measures, check: Check) -> list[dict[str, Any]]:
     rows = m.sql(
-        f"""SELECT config, split, id, pid, detail FROM found LEFT JOIN promises USING (config) WHERE "check" = ?
-        ORDER BY promises.rank, config, split, "row", id, pid, detail LIMIT {SHOWN}""",
+        f"""SELECT config, split, id, pid, detail FROM found LEFT JOIN configs USING (config) WHERE "check" = ?
+        ORDER BY configs.rank, config, split, "row", id, pid, detail LIMIT {SHOWN}""",
         [check.name],
     )
     return [dict(zip(("config", "split", "id", "pid", "detail"), row, strict=True)) for row in rows]

@@ -11,7 +11,6 @@ import pyarrow.parquet as pq
 
 from builders.format1 import spec_of
 from builders.prompts import render
-from builders.schema import INSTANCES
 from builders.tokens import token_counter
 
 Row = dict[str, Any]
@@ -32,21 +31,28 @@ class Folder:
 
     def file(self, config: str, split: str) -> Path:
         """The one file of a split."""
-        return self.path / self.manifest["configs"][config][split][0]["path"]
+        return self.path / self.files(config)[split][0]["path"]
+
+    def files(self, config: str) -> dict[str, list[Row]]:
+        """What the manifest says of a config's files, by split."""
+        about: Row = self.manifest["configs"][config]
+        files: dict[str, list[Row]] = about.get("files", about)  # in format 1 a config is its files
+        return files
 
     def rows(self, config: str, split: str) -> list[Row]:
         """The rows of a split."""
         return pq.read_table(self.file(config, split)).to_pylist()
 
-    def write(self, config: str, split: str, rows: list[Row], schema: pa.Schema = INSTANCES) -> None:
+    def write(self, config: str, split: str, rows: list[Row], schema: pa.Schema | None = None) -> None:
         """Writes a split back, and what the manifest says of it."""
+        schema = schema or pq.read_schema(self.file(config, split))
         pq.write_table(pa.Table.from_pylist(rows, schema=schema), self.file(config, split))
         self.describe(config, split)
 
     def describe(self, config: str, split: str) -> None:
         """Makes the manifest agree with a split's file."""
         content = self.file(config, split).read_bytes()
-        entry = self.manifest["configs"][config][split][0]
+        entry = self.files(config)[split][0]
         entry.update(bytes=len(content), sha256=sha256(content).hexdigest())
         entry["rows"] = pq.read_metadata(self.file(config, split)).num_rows
         self.save_manifest()
@@ -76,7 +82,7 @@ class Folder:
         """Changes a passage wherever it stands, and the token counts with it; returns where."""
         found = []
         for config in self.configs:
-            for split in self.manifest["configs"][config]:
+            for split in self.files(config):
                 rows = self.rows(config, split)
                 hit = False
                 for row in rows:

@@ -151,7 +151,7 @@ def test_what_is_no_dataset_is_refused(tmp_path: Path, dataset: Path) -> None:
 
 def test_a_path_out_of_the_folder_is_refused(dataset: Path) -> None:
     folder = Folder(dataset)
-    folder.manifest["configs"][CONFIG]["test"][0]["path"] = "../secret.parquet"
+    folder.files(CONFIG)["test"][0]["path"] = "../secret.parquet"
     folder.save_manifest()
     done = validate(dataset)
     assert done.returncode == 2

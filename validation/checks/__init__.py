@@ -1,57 +1,25 @@
-"""Every check, in the order in which it is reported; a new one is a file here and a line in CHECKS."""
+"""Every check, in the order in which it is reported; a new one is a file here and its name in NAMES."""
 
-from validation.checks import (
-    answer_in_context,
-    answer_in_gold,
-    answer_in_query,
-    artefact,
-    budget,
-    complete,
-    context,
-    encoding,
-    flags,
-    gold,
-    gold_overlap,
-    gold_page_overlap,
-    gold_position,
-    ids,
-    manifest,
-    markers,
-    matched,
-    near_duplicate,
-    near_gold,
-    near_query,
-    nested,
-    order,
-    other_notation,
-    passage_twice,
-    pid_text,
-    query_in_passage,
-    question,
-    ratio,
-    retriever_shares,
-    roles,
-    rows,
-    same_gold,
-    schema,
-    sibling_answer,
-    split_overlap,
-    token_count,
-    waiver,
-)
+from importlib import import_module
+
+from builders.registry import Registry
 from validation.checks.base import Check
 
-_MODULES = (
+NAMES = (
     # the files
-    rows, schema, manifest,
+    "rows", "schema", "manifest",
     # each row for itself
-    ids, complete, gold, roles, ratio, budget, token_count, flags, passage_twice, pid_text, context,
+    "ids", "complete", "facts", "gold", "roles", "ratio", "budget", "token_count", "flags", "passage_twice",
+    "pid_text", "context",
     # rows against each other
-    question, matched, same_gold, nested, order, split_overlap,
+    "question", "matched", "same_gold", "nested", "order", "split_overlap",
     # leaks
-    answer_in_context, waiver, gold_overlap, near_duplicate, markers, gold_position, artefact,
+    "answer_in_context", "waiver", "gold_overlap", "near_duplicate", "markers", "gold_position", "artefact",
     # what a user should know
-    answer_in_gold, other_notation, sibling_answer, near_gold, query_in_passage, answer_in_query,
-    gold_page_overlap, near_query, retriever_shares, encoding,
+    "answers_of_task", "answer_in_gold", "other_notation", "sibling_answer", "near_gold", "query_in_passage",
+    "answer_in_query", "gold_page_overlap", "near_query", "retriever_shares", "encoding",
 )  # fmt: skip
-CHECKS: dict[str, Check] = {module.CHECK.name: module.CHECK for module in _MODULES}
+
+CHECKS: Registry[Check] = Registry(
+    "icr2.checks", "check", {name: import_module(f"validation.checks.{name}").CHECK for name in NAMES}
+)

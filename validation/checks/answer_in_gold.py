@@ -1,23 +1,28 @@
 """Gold holds an answer, where the task asks for one."""
 
-from builders.format1 import NOT_EXTRACTIVE
 from validation.checks.base import Check
 from validation.measures import Measures
 
-EXTRACTIVE = f"NOT waived AND task NOT IN {(*NOT_EXTRACTIVE, '')}"  # facts are labels, dialogue is a reply
-ANSWERED = f"{EXTRACTIVE} AND NOT (family = 'needles' AND list_contains(flags, 'control'))"
+EXTRACTIVE = "NOT waived AND extractive"  # labels and replies are no text of the evidence
+ANSWERED = f"{EXTRACTIVE} AND NOT control"
 
 
-def _find(m: Measures) -> str:
-    return f"""
-        SELECT "row", NULL AS pid, 'no gold passage holds an answer' AS detail FROM instances
+def lacking(m: Measures) -> str:
+    """The table of rows whose gold holds no answer."""
+    return m.shared(
+        "lacking",
+        f"""SELECT "row" FROM instances
         WHERE {ANSWERED} AND "row" NOT IN (
             SELECT "row" FROM placements JOIN instances USING ("row") JOIN answers a USING (question)
             JOIN texts t USING (text)
             WHERE is_gold AND (contains(' ' || t.words || ' ', ' ' || a.normal || ' ')
                 OR contains(' ' || t.normal || ' ', ' ' || a.normal || ' ')
-                OR contains(' ' || t.title_normal || ' ', ' ' || a.normal || ' ')))
-    """
+                OR contains(' ' || t.title_normal || ' ', ' ' || a.normal || ' ')))""",
+    )
+
+
+def _find(m: Measures) -> str:
+    return f"""SELECT "row", NULL AS pid, 'no gold passage holds an answer' AS detail FROM {lacking(m)}"""
 
 
 CHECK = Check(

@@ -3,7 +3,6 @@
 import numpy as np
 
 from validation.checks.base import Check
-from validation.checks.flags import stated_depths
 from validation.measures import Measures
 
 MOST = 0.65  # area under the ROC curve that a probe may reach on what the mix controls
@@ -36,7 +35,7 @@ def _find(m: Measures) -> str:
     reached: dict[str, float] = {}
     found = []
     for config, split, states_depths in m.sql(f"""
-        SELECT config, split, count(*) FILTER ("row" IN (SELECT "row" FROM {stated_depths(m)})) > 0
+        SELECT config, split, count(depth) > 0
         FROM instances GROUP BY ALL HAVING count(DISTINCT id) >= {LEAST} ORDER BY ALL"""):
         seen = _seen(m, config, split)
         for name in ("position", *_FEATURES):

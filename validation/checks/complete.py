@@ -10,7 +10,7 @@ def _find(m: Measures) -> str:
         FROM (SELECT i."row", unnest([
                 CASE WHEN coalesce(trim(i.task), '') = '' THEN 'task' END,
                 CASE WHEN coalesce(trim(q.query), '') = '' THEN 'query' END,
-                CASE WHEN coalesce(len(q.answers), 0) = 0 THEN 'answers' END,
+                CASE WHEN coalesce(len(q.answers), 0) = 0 AND i.answer_kind != 'none' THEN 'answers' END,
                 CASE WHEN len(list_filter(q.answers, lambda a: coalesce(trim(a), '') = '')) > 0 THEN 'an answer' END,
                 CASE WHEN n_passages = 0 THEN 'passages' END,
                 CASE WHEN context_id IS NULL THEN 'context_id' END,

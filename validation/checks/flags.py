@@ -5,29 +5,23 @@ from validation.checks.base import Check
 from validation.measures import Measures
 
 KNOWN = ("underfull", "short_pool", "answer_filter_not_applicable", "article_answer", "unmatchable_answer")
-DEPTH = "depth_([0-9]+)"
-MADE = {
-    "controlled": DEPTH,
-    "given": GIVEN,
-    "needles": f"{DEPTH}|one_hop|literal|default|inverted|control",
-}  # patterns of the flags of one family of configs
+OF_A_FAMILY = {"given": GIVEN}  # flags that rows of one family alone may have
 NEAR = 1.5  # passages, the longest of its context, by which gold may miss its depth,
 DENSER = 0.02  # of the context on top: depths count tokens, and this check counts characters
 
 
 def _find(m: Measures) -> str:
-    own = " ".join(f"WHEN '{family}' THEN '{pattern}'" for family, pattern in MADE.items())
+    own = " ".join(f"WHEN '{family}' THEN '{flag}'" for family, flag in OF_A_FAMILY.items())
     return f"""
         SELECT "row", NULL AS pid, 'has an unknown flag: ' || flag AS detail
         FROM (SELECT "row", family, unnest(flags) AS flag FROM instances)
-        WHERE flag IS NULL
-           OR (flag NOT IN {KNOWN} AND NOT coalesce(regexp_full_match(flag, CASE family {own} END), false))
+        WHERE flag IS NULL OR (flag NOT IN {KNOWN} AND flag IS DISTINCT FROM CASE family {own} END)
         UNION ALL
         SELECT "row", NULL, n_tokens || ' of ' || budget || ' tokens, and ' ||
                CASE WHEN list_contains(flags, 'underfull') THEN 'flagged underfull' ELSE 'not flagged underfull' END
         FROM instances WHERE (n_tokens < enough * budget) != list_contains(flags, 'underfull')
         UNION ALL
-        {_at_another_depth(m)}
+        {_at_another_depth()}
         UNION ALL
         SELECT "row", NULL, CASE WHEN held THEN 'a given passage holds the answer, and it is not flagged {GIVEN}'
                                  ELSE 'is flagged {GIVEN}, and no given passage holds the answer' END
@@ -39,18 +33,8 @@ def _find(m: Measures) -> str:
     """
 
 
-def stated_depths(m: Measures) -> str:
-    """The table of row and depth, for rows with a flag that states one."""
-    return m.shared(
-        "stated_depths",
-        f"""SELECT "row", regexp_extract(flag, '{DEPTH}', 1)::INTEGER AS depth
-        FROM (SELECT "row", unnest(flags) AS flag FROM instances WHERE made)
-        WHERE regexp_full_match(flag, '{DEPTH}')""",
-    )
-
-
-def _at_another_depth(m: Measures) -> str:
-    """SQL of rows whose flag says a depth at which no gold stands: characters of other passages before it, of all."""
+def _at_another_depth() -> str:
+    """SQL of rows that say a depth at which no gold stands: characters of other passages before it, of all."""
     return f"""
         SELECT "row", NULL, 'says depth ' || any_value(depth) || ', and gold stands at ' ||
                list(round(100 * before / total)::INTEGER ORDER BY "position")::VARCHAR
@@ -59,7 +43,8 @@ def _at_another_depth(m: Measures) -> str:
                      sum(other) OVER (PARTITION BY "row" ORDER BY "position") AS before
               FROM (SELECT *, CASE WHEN is_gold THEN 0 ELSE size END AS other
                     FROM (SELECT *, length(title) + length(body) AS size
-                          FROM {stated_depths(m)} JOIN placements USING ("row") JOIN texts USING (text))))
+                          FROM (SELECT "row", depth FROM instances WHERE depth IS NOT NULL)
+                          JOIN placements USING ("row") JOIN texts USING (text))))
         WHERE is_gold AND total > 0 GROUP BY "row"
         HAVING min(abs(before - depth / 100 * total)) > {NEAR} * max(longest) + {DENSER} * max(total)
     """
@@ -67,7 +52,7 @@ def _at_another_depth(m: Measures) -> str:
 
 CHECK = Check(
     name="flags",
-    says="flags are known and true: `underfull` below the share of the budget, a depth where gold stands",
+    says="flags and depth are known and true: `underfull` below the share of the budget, a depth where gold stands",
     why="users drop, keep and compare rows by their flags",
     severity="error",
     unit="instance",

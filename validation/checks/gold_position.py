@@ -3,7 +3,6 @@
 from collections import Counter, defaultdict
 
 from validation.checks.base import Check
-from validation.checks.flags import stated_depths
 from validation.measures import Measures
 
 BINS = 5
@@ -42,7 +41,7 @@ def _fifths(m: Measures) -> tuple[Counts, Counts]:
         SELECT config, split, n_passages, floor("position" * {BINS} / n_passages)::INTEGER, count(*) FROM (
             SELECT DISTINCT config, split, coalesce(context_id, id), n_passages, "position"
             FROM placements JOIN instances USING ("row")
-            WHERE is_gold AND n_passages >= {BINS} AND "row" NOT IN (SELECT "row" FROM {stated_depths(m)}))
+            WHERE is_gold AND n_passages >= {BINS} AND depth IS NULL)
         GROUP BY ALL ORDER BY ALL"""):
         observed[config, split][fifth] += count
         for position in range(n):
@@ -54,9 +53,9 @@ def _depths(m: Measures) -> tuple[Counts, Counts]:
     """Contexts at each depth that one states: what there is, and equal numbers."""
     observed: Counts = defaultdict(Counter)
     expected: Counts = defaultdict(Counter)
-    for config, split, depth, count, share in m.sql(f"""
+    for config, split, depth, count, share in m.sql("""
         SELECT config, split, depth, count(*), avg(count(*)) OVER (PARTITION BY config, split)
-        FROM {stated_depths(m)} JOIN instances USING ("row") GROUP BY config, split, depth ORDER BY ALL"""):
+        FROM instances WHERE depth IS NOT NULL GROUP BY config, split, depth ORDER BY ALL"""):
         observed[config, split][depth], expected[config, split][depth] = count, share
     return observed, expected
 

@@ -7,11 +7,10 @@ from validation.measures import Measures
 def _find(m: Measures) -> str:
     return """
         SELECT g.config, g.split, there.id, NULL AS pid, 'is missing; it stands in ' || there.config AS detail
-        FROM (SELECT length, split, id, min(config) AS config FROM instances
+        FROM (SELECT family, length, split, id, min(config) AS config FROM instances
               WHERE ratio IS NOT NULL AND id IS NOT NULL GROUP BY ALL) there
-        JOIN (SELECT DISTINCT p.config, p.length, split FROM instances JOIN promises p ON p.length = instances.length
-              WHERE p.ratio IS NOT NULL AND instances.ratio IS NOT NULL) g
-          ON g.length = there.length AND g.split = there.split
+        JOIN (SELECT DISTINCT c.config, family, length, split FROM instances JOIN configs c USING (family, length)
+              WHERE c.ratio IS NOT NULL AND instances.ratio IS NOT NULL) g USING (family, length, split)
         ANTI JOIN instances i ON i.config = g.config AND i.split = g.split AND i.id = there.id
     """
 

@@ -17,7 +17,7 @@ def _find(m: Measures) -> str:
     return f"""
         WITH split_of AS (SELECT DISTINCT question, split FROM instances)
         SELECT "row", NULL AS pid, 'nearly asks what ' || other || ' asks' AS detail
-        FROM (SELECT a.question, a.split, min(b.split || ' (' || qb.id || ')') AS other
+        FROM (SELECT a.question, a.split, min(b.split || ' (' || qb.question_id || ')') AS other
               FROM (SELECT x.question AS a, y.question AS b, any_value(x.n) AS na, any_value(y.n) AS nb
                     FROM {words} x JOIN {words} y USING (word)
                     WHERE x.question != y.question AND x.rank <= x.n - ceil({ALIKE} * x.n) + 1

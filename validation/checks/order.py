@@ -15,7 +15,8 @@ def _find(m: Measures) -> str:
                     SELECT * FROM (
                         SELECT "row", lead("row") OVER next AS other, lead(config) OVER next AS other_config
                         FROM instances WHERE ratio IS NOT NULL
-                        WINDOW next AS (PARTITION BY id, split, length ORDER BY ratio)) WHERE other IS NOT NULL) pairs
+                        WINDOW next AS (PARTITION BY id, split, family, length ORDER BY ratio))
+                    WHERE other IS NOT NULL) pairs
               JOIN placements p USING ("row")
               JOIN placements q ON q."row" = pairs.other AND q.pid = p.pid)
         WHERE there < before GROUP BY "row", other_config

@@ -1,4 +1,4 @@
-"""A question is the same in every config."""
+"""A question is the same wherever it is asked."""
 
 from validation.checks.base import Check
 from validation.measures import Measures
@@ -7,14 +7,14 @@ from validation.odd import odd_sql
 
 def _find(m: Measures) -> str:
     return f"""
-        SELECT "row", NULL AS pid, 'its query, answers, hops or waiver are not those of most of its rows' AS detail
-        FROM ({odd_sql("id", "question", "instances")}) JOIN instances USING (id, question)
+        SELECT "row", NULL AS pid, 'its query, answers or hops are not those of most rows of its question_id' AS detail
+        FROM ({odd_sql("question_id", "question", "instances")}) JOIN instances USING (question_id, question)
     """
 
 
 CHECK = Check(
     name="question",
-    says="an id has the same query, answers and hops in every config",
+    says="rows with the same question_id have the same query, answers and hops",
     why="differences between configs would no longer be differences of the context alone",
     severity="error",
     unit="instance",

@@ -9,7 +9,7 @@ ENOUGH = 100  # confounders, below which a share says nothing
 
 
 def _find(m: Measures) -> str:
-    names = sorted(m.dataset.manifest.get("retrievers", {}))
+    names = sorted(m.dataset.manifest.retrievers)
     if len(names) < 2:
         return m.found("retriever_shares", [])
     return f"""

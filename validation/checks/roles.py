@@ -5,15 +5,15 @@ from validation.measures import Measures
 
 
 def _find(m: Measures) -> str:
-    names = sorted(m.dataset.manifest.get("retrievers", {}))
+    names = sorted(m.dataset.manifest.retrievers)
     return f"""
         SELECT "row", pid, detail FROM (
             SELECT "row", pid, CASE
                 WHEN coalesce(role, '') NOT IN ('gold', 'confounder', 'random')
                     THEN 'has the role ' || coalesce(role, 'null')
-                WHEN made AND (coalesce(len(retrievers), 0) > 0 OR rank IS NOT NULL)
+                WHEN synthetic AND (coalesce(len(retrievers), 0) > 0 OR rank IS NOT NULL)
                     THEN 'has a retriever, and its dataset was made without one'
-                WHEN made THEN NULL
+                WHEN synthetic THEN NULL
                 WHEN role = 'confounder' AND (coalesce(len(retrievers), 0) = 0 OR rank IS NULL OR score IS NULL)
                     THEN 'is a confounder without retriever, rank or score'
                 WHEN role = 'confounder' AND rank < 1 THEN 'has rank ' || rank

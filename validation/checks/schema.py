@@ -5,31 +5,29 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from builders.schema import INSTANCES
 from validation.checks.base import Check
 from validation.measures import Measures
 
 
-def difference(path: Path) -> str | None:
-    """How a file's schema differs from that of instances, or None."""
+def difference(path: Path, wanted: pa.Schema) -> str | None:
+    """How a file's schema differs from the wanted one, or None."""
     if not path.is_file():
         return "is missing"
     try:
         schema = pq.read_schema(path)
     except (pa.ArrowException, OSError) as error:
         return f"cannot be read: {' '.join(str(error).split())[:120]}"
-    if missing := set(INSTANCES.names) - set(schema.names):
+    if missing := set(wanted.names) - set(schema.names):
         return f"has no column {', '.join(sorted(missing))}"
-    if extra := set(schema.names) - set(INSTANCES.names):
+    if extra := set(schema.names) - set(wanted.names):
         return f"has a column too many: {', '.join(sorted(extra))}"
-    for field in INSTANCES:
+    for field in wanted:
         if not schema.field(field.name).type.equals(field.type):
             return f"{field.name} is {schema.field(field.name).type}, not {field.type}"
-    if schema.names != INSTANCES.names:
+    if schema.names != wanted.names:
         return "has its columns in another order"
-    wanted = INSTANCES.metadata[b"format"]
-    given = (schema.metadata or {}).get(b"format")
-    return None if given == wanted else f"its metadata says format {given!r}, not {wanted!r}"
+    wanted_format, given = ((one.metadata or {}).get(b"format") for one in (wanted, schema))
+    return None if given == wanted_format else f"its metadata says format {given!r}, not {wanted_format!r}"
 
 
 def _find(m: Measures) -> str:
@@ -39,7 +37,7 @@ def _find(m: Measures) -> str:
 
 CHECK = Check(
     name="schema",
-    says="every file has the same Arrow schema, that of icr2-instance/1",
+    says="every file has the same Arrow schema, that of the format in the manifest",
     why="files of different types cannot be read together; no other check looks into a file that fails this one",
     severity="error",
     unit="file",

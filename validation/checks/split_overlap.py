@@ -7,12 +7,12 @@ from validation.measures import Measures
 def _find(m: Measures) -> str:
     asked = m.shared(
         "asked",
-        """SELECT split, question, id, CASE WHEN query_normal = '' THEN query ELSE query_normal END AS asked
+        """SELECT split, question, question_id, CASE WHEN query_normal = '' THEN query ELSE query_normal END AS asked
         FROM (SELECT DISTINCT split, question FROM instances) JOIN questions USING (question)""",
     )
     return f"""
         SELECT "row", NULL AS pid, 'its query stands in ' || other || ' too' AS detail
-        FROM (SELECT a.split, a.question, min(b.split || ' (' || coalesce(b.id, 'no id') || ')') AS other
+        FROM (SELECT a.split, a.question, min(b.split || ' (' || coalesce(b.question_id, 'no id') || ')') AS other
               FROM {asked} a JOIN {asked} b ON a.asked = b.asked AND a.split != b.split GROUP BY ALL)
         JOIN instances USING (split, question)
     """

@@ -3,7 +3,6 @@
 import pyarrow as pa
 
 from builders.errors import SetupError
-from builders.format1 import spec_of
 from builders.prompts import BLANK_LINE, block, frame, haystack, render
 from builders.tokens import TokenCounter, token_counter
 from validation.checks.base import Check
@@ -14,11 +13,11 @@ SLACK = 0.01  # by which a sum of parts may differ from the whole
 
 
 def _find(m: Measures) -> str:
-    counter = token_counter(m.dataset.recipe.tokenizer)
-    if counter.sha256 != m.dataset.manifest.get("tokenizer", {}).get("sha256"):
-        name = m.dataset.recipe.tokenizer
+    counter = token_counter(m.dataset.manifest.tokenizer_name())
+    if m.dataset.manifest.tokenizer and counter.sha256 != m.dataset.manifest.tokenizer.sha256:
         raise SetupError(
-            f"the tokenizer {name} is not the one in the manifest; name the right one, or run with --skip token_count"
+            f"the tokenizer {counter.name} is not the one that counted the dataset (its sha256 differs); "
+            "install the right version, or run with --skip token_count"
         )
     _count_parts(m, counter)
     found = m.found("token_count", [(row, None, what) for row, what in _counted_in_full(m, counter)], "row pid detail")
@@ -46,10 +45,13 @@ def _count_parts(m: Measures, counter: TokenCounter) -> None:
         counted = pa.table({"text": text, "tokens": counter.count_all(blocks)})
         m.connection.register("counted", counted)
         m.connection.execute("INSERT INTO block_tokens SELECT * FROM counted")
-    questions = m.sql("SELECT question, task, query FROM questions WHERE query IS NOT NULL AND task IS NOT NULL")
-    frames = counter.count_all(
-        ["" if _are_haystacks(m) else frame(spec_of(task), query) for _, task, query in questions]
-    )
+    tasks = m.dataset.manifest.tasks
+    questions = [
+        (question, tasks[task], query)
+        for question, task, query in m.sql("SELECT question, task, query FROM questions WHERE query IS NOT NULL")
+        if task in tasks
+    ]
+    frames = counter.count_all(["" if _are_haystacks(m) else frame(task, query) for _, task, query in questions])
     m.keep("frame_tokens", pa.table({"question": [q for q, _, _ in questions], "tokens": pa.array(frames, pa.int64())}))
     most = m.sql("SELECT coalesce(max(n_passages), 0) FROM instances")[0][0]
     one, *numbers = counter.count_all([str(number) for number in range(1, most + 2)])
@@ -59,7 +61,7 @@ def _count_parts(m: Measures, counter: TokenCounter) -> None:
 
 def _are_haystacks(m: Measures) -> bool:
     """Whether the rows are haystacks, which are given to embedding models without a prompt."""
-    return {promise.family for promise in m.dataset.promises.values()} == {"needles"}
+    return {m.dataset.manifest.configs[config].family for config in m.dataset.configs} == {"needles"}
 
 
 def _counted_in_full(m: Measures, counter: TokenCounter) -> list[tuple[int, str]]:
@@ -67,11 +69,11 @@ def _counted_in_full(m: Measures, counter: TokenCounter) -> list[tuple[int, str]
     for row, task, query, n_tokens, titles, bodies in m.sql(f"""
         SELECT "row", any_value(q.task), any_value(query), any_value(n_tokens),
                list(title ORDER BY "position"), list(body ORDER BY "position")
-        FROM (SELECT * FROM instances WHERE task IS NOT NULL
+        FROM (SELECT * FROM instances WHERE task IN (SELECT task FROM tasks)
               QUALIFY row_number() OVER (PARTITION BY config, split ORDER BY hash(id), "row") <= {EXACT})
         JOIN questions q USING (question) JOIN placements USING ("row") JOIN texts USING (text)
         WHERE query IS NOT NULL GROUP BY "row" ORDER BY "row" """):
-        prompt = render(spec_of(task), query, list(zip(titles, bodies, strict=True))).text
+        prompt = render(m.dataset.manifest.tasks[task], query, list(zip(titles, bodies, strict=True))).text
         counted = counter.count(haystack(bodies) if _are_haystacks(m) else prompt)
         if counted != n_tokens:
             found.append((row, f"says {n_tokens} tokens, its text has {counted}"))

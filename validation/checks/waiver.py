@@ -1,24 +1,27 @@
-"""Only labels and yes/no are excused from the answer check."""
+"""Only labels, yes/no and rows without answers are excused from the answer check."""
 
-from builders.format1 import FACT_LABELS
 from validation.checks.base import Check
-from validation.measures import WAIVED, Measures
-
-LABELS = tuple(sorted({"yes", "no", "true", "false", "not enough info", *(label.lower() for label in FACT_LABELS)}))
+from validation.measures import Measures
 
 
 def _find(m: Measures) -> str:
-    return f"""
-        SELECT "row", NULL AS pid, 'is flagged {WAIVED}, and its answer is ' || q.answers[1] AS detail
+    return """
+        SELECT "row", NULL AS pid, 'has the answer_kind ' || i.answer_kind || ', and its answer is ' || q.answers[1]
+               AS detail
         FROM instances i JOIN questions q USING (question)
-        WHERE i.waived AND NOT list_has_all({list(LABELS)}, list_transform(q.answers, lambda a: lower(a)))
+        LEFT JOIN (SELECT task, list(key) AS keys FROM labels GROUP BY task) l ON l.task = i.task
+        WHERE NOT CASE i.answer_kind
+            WHEN 'label' THEN list_has_all(coalesce(keys, []), list_transform(q.answers, lambda a: lower(trim(a))))
+            WHEN 'yesno' THEN list_has_all(['yes', 'no'], list_transform(q.answers, lambda a: lower(trim(a))))
+            WHEN 'none' THEN coalesce(len(q.answers), 0) = 0
+            ELSE true END
     """
 
 
 CHECK = Check(
     name="waiver",
-    says="only rows whose answers are labels, yes or no are excused from the check of answers in the context",
-    why="an answer that is text, with this flag on its row, is not looked for in the context",
+    says="only rows whose answers are labels of their task, yes or no are excused from the check of answers in context",
+    why="an answer that is text, in a row that says it is none, is not looked for in the context",
     severity="error",
     unit="instance",
     find=_find,

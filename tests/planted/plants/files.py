@@ -6,21 +6,20 @@ from collections.abc import Callable
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from builders.schema import INSTANCES
 from tests.planted.folder import Folder
 from tests.planted.plants.base import CONFIG, Expected, plant
 
 
 @plant
 def wrong_sha256(folder: Folder) -> Expected:
-    folder.manifest["configs"][CONFIG]["test"][0]["sha256"] = "0" * 64
+    folder.files(CONFIG)["test"][0]["sha256"] = "0" * 64
     folder.save_manifest()
     return {"manifest": {(CONFIG, "test", f"{CONFIG}/test-00000-of-00001.parquet", None)}}
 
 
 @plant
 def wrong_row_count(folder: Folder) -> Expected:
-    folder.manifest["configs"][CONFIG]["test"][0]["rows"] += 1
+    folder.files(CONFIG)["test"][0]["rows"] += 1
     folder.save_manifest()
     return {"manifest": {(CONFIG, "test", f"{CONFIG}/test-00000-of-00001.parquet", None)}}
 
@@ -31,7 +30,9 @@ def edited_by_hand(folder: Folder) -> Expected:
     rows = folder.rows(CONFIG, "test")
     confounder = next(p for p in rows[0]["passages"] if p["role"] == "confounder")
     confounder["score"] += 1
-    pq.write_table(pa.Table.from_pylist(rows, schema=INSTANCES), folder.file(CONFIG, "test"))
+    pq.write_table(
+        pa.Table.from_pylist(rows, schema=pq.read_schema(folder.file(CONFIG, "test"))), folder.file(CONFIG, "test")
+    )
     return {"manifest": {(CONFIG, "test", f"{CONFIG}/test-00000-of-00001.parquet", None)}}
 
 
@@ -72,7 +73,7 @@ def _retyped(folder: Folder, column: str, change: Callable[[pa.ChunkedArray], pa
     """Writes one split with a column of another type."""
     table = pq.read_table(folder.file("loft_2k", "test"))
     table = table.set_column(table.schema.get_field_index(column), column, change(table[column]))
-    pq.write_table(table.replace_schema_metadata({"format": "icr2-instance/1"}), folder.file("loft_2k", "test"))
+    pq.write_table(table.replace_schema_metadata(table.schema.metadata), folder.file("loft_2k", "test"))
     folder.describe("loft_2k", "test")
     return {"schema": {("loft_2k", "test", "loft_2k/test-00000-of-00001.parquet", None)}}
 

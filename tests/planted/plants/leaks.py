@@ -210,3 +210,19 @@ def gold_without_answer(folder: Folder) -> Expected:
 
     folder.change_all(change)
     return {"answer_in_gold": found}
+
+
+@plant
+def labels_as_answers_of_a_question(folder: Folder) -> Expected:
+    """Claims with labels, in a task whose kind says that answers stand in gold."""
+
+    def change(config: str, row: Row) -> None:
+        if row["task"] == "nq":
+            row["answers"] = [("SUPPORTED", "NOT_SUPPORTED")[len(row["id"]) % 2]]
+
+    folder.change_all(change)
+    rows = [(config, row["id"]) for config in folder.configs for row in folder.rows(config, "test")]
+    return {
+        "answers_of_task": {(config, "test", "nq", None) for config in folder.configs},
+        "answer_in_gold": {(config, "test", id, None) for config, id in rows if id.startswith("nq-")},
+    }

@@ -215,3 +215,10 @@ def contexts_differ(folder: Folder) -> Expected:
 def context_id_of_another(folder: Folder) -> Expected:
     row = folder.change(CONFIG, "test", lambda row: row.update(context_id="nq-somebody"))
     return {"context": {(CONFIG, "test", row["id"], None)}}
+
+
+@plant
+def task_that_the_manifest_lacks(folder: Folder) -> Expected:
+    row = folder.change(CONFIG, "test", lambda row: row.update(task="hover"))
+    at = {(CONFIG, "test", row["id"], None)}
+    return {"facts": at, "ids": at, "question": at}
