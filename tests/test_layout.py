@@ -31,8 +31,6 @@ CIRCLES_LEFT = {
     "builders": [["builders.assemble", "builders.card", "builders.synthetic"]],
     "eval_harness": [["eval_harness.methods", "eval_harness.run"]],
 }
-LOADS_LEFT = ("builders.load_recipe",)
-IMPORTS_LEFT = ("validation.dataset -> builders.load_recipe",)
 STEPS_LEFT = {"methods": {"eval_harness.run"}}
 
 
@@ -76,23 +74,21 @@ def test_validation_takes_of_builders_what_is_no_part_of_a_build() -> None:
         for other in others
         if other.startswith("builders.") and other.removeprefix("builders.") not in VALIDATION_IMPORTS
     }
-    assert taken == set(IMPORTS_LEFT)
+    assert taken == set()
 
 
 def test_validation_loads_no_part_of_a_build_through_other_files() -> None:
-    links = {name: others for name, others in LINKS.items() if name not in LOADS_LEFT}
     start = [name for name in MODULES if name.split(".")[0] == "validation"]
-    found = {name.removeprefix("builders.") for name in loaded(start, links) if name.startswith("builders.")}
-    assert found - {left.removeprefix("builders.") for left in LOADS_LEFT} <= VALIDATION_LOADS
+    found = {name.removeprefix("builders.") for name in loaded(start, LINKS) if name.startswith("builders.")}
+    assert found <= VALIDATION_LOADS
 
 
-@pytest.mark.xfail(bool(LOADS_LEFT), reason="validation still reads recipes", strict=True)
 def test_running_the_suite_imports_no_part_of_a_build() -> None:
     said = subprocess.run(
         [sys.executable, "-c", "import sys, validation.suite; print(*sys.modules)"],
         capture_output=True, text=True, check=True, cwd=ROOT,
     ).stdout.split()  # fmt: skip
-    ours = {name for name in said if name.startswith("builders.") and name not in LOADS_LEFT}
+    ours = {name for name in said if name.startswith("builders.")}
     assert "validation.suite" in said
     assert not {name.split(".")[1] for name in ours} & {"filters", "mix", "engine", "retrieve"}
     assert ours <= {f"builders.{name}" for name in VALIDATION_LOADS}
