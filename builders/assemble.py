@@ -16,7 +16,7 @@ from builders.card import card
 from builders.config import AnyRecipe, Source, digest_of
 from builders.errors import SetupError
 from builders.files import remove, replacing, write_json
-from builders.format1 import FORMAT
+from builders.manifest import FORMAT
 from builders.retrieve import RETRIEVERS
 from builders.retrieve.base import about
 from builders.tasks import TaskSpec
