@@ -15,9 +15,11 @@ from rich.progress import Progress
 from benchmarks.report import Result
 from benchmarks.timing import Timed, alternately
 from eval_harness.data.dataset import open_dataset
+from eval_harness.methods.limits import fixed
 from eval_harness.models import load_model
 from eval_harness.models.base import Model
-from eval_harness.run.plan import Plan, record
+from eval_harness.run.plan import Plan
+from eval_harness.run.record import record
 from eval_harness.run.results import Results, Row
 from eval_harness.run.run import run
 
@@ -64,8 +66,7 @@ def compared(dataset: Path, model: Model, work: Path) -> list[Result]:
 def _rows(dataset: Path, model: Model, work: Path, shares: bool) -> list[Row]:
     out = work / f"run-{shares}"
     shutil.rmtree(out, ignore_errors=True)
-    limits = dict.fromkeys(("qa", "fact", "dialogue"), NEW_TOKENS)
-    plan = Plan(open_dataset(dataset), (CONFIG,), ("vanilla_rag",), max_new_tokens=limits, shares_prefixes=shares)
+    plan = Plan(open_dataset(dataset), (CONFIG,), ("vanilla_rag",), limits=fixed(NEW_TOKENS), shares_prefixes=shares)
     results = Results(out, record(plan, model))
     run(plan, model, results, Progress(disable=True))
     return results.rows

@@ -12,20 +12,20 @@ from benchmarks.timing import timed
 from eval_harness.conditions.ranking import Retrieval
 from eval_harness.data.dataset import Instance, load_instances, open_dataset
 from eval_harness.methods.base import Method, Question
+from eval_harness.methods.limits import LIMITS
 from eval_harness.methods.names import METHODS, settings
 from eval_harness.methods.rap import Probed
 from eval_harness.models import load_model
 from eval_harness.models.base import GenerationError, Model
 from eval_harness.models.session import Session
 from eval_harness.probing.heads import read_heads
-from eval_harness.run.plan import MAX_NEW_TOKENS
 
 CONFIG, LONG = "4k_p75", "8k_p75"
 MODEL = "smollm2"
 RAP = "rap@4x2"
 INSTANCES = 12
 PROBED = 2  # of each task
-TOKENS = MAX_NEW_TOKENS["qa"]
+TOKENS = LIMITS.answers["qa"]
 
 
 class Pair(NamedTuple):

@@ -10,10 +10,13 @@ import typer
 from builders.files import write_json
 from eval_harness.commands.options import Batches, Prompted, Server, Speed
 from eval_harness.data.dataset import Dataset, tokenizer_name
+from eval_harness.methods.limits import fixed
 from eval_harness.models import is_remote, load_with
 from eval_harness.models.back_end import ModelOptions
 from eval_harness.models.base import Model
-from eval_harness.run.plan import MAX_NEW_TOKENS, Plan, default_folder, record, requests
+from eval_harness.run.plan import Plan, default_folder
+from eval_harness.run.record import record
+from eval_harness.run.requests import requests
 from eval_harness.run.results import Results
 
 if TYPE_CHECKING:
@@ -38,8 +41,7 @@ def completed(plan: _Plan, asked: Prompted, speed: Batches) -> _Plan:
     if asked.max_new_tokens is None:
         return plan
     # The limit is the one asked for, evidence and retrieval included.
-    limits = dict.fromkeys(MAX_NEW_TOKENS, asked.max_new_tokens)
-    return replace(plan, max_new_tokens=limits, evidence_tokens=0, retrieval_tokens=0)
+    return replace(plan, limits=fixed(asked.max_new_tokens))
 
 
 def batch_of(asked: Prompted, speed: Speed) -> int:

@@ -53,7 +53,7 @@ def show_prompt(
     template = Template(tokenizer, checkpoint.name, asked.system)
     text, n_tokens = template.render(prompt), len(template.encode(prompt))
     limit = position_limit(load_config(checkpoint.folder, checkpoint.name), tokenizer)
-    room = asked.max_new_tokens or plan.output_limit(setting, instance.task, limit - n_tokens)
+    room = asked.max_new_tokens or plan.limits.of(setting, instance.spec, limit - n_tokens)
     verdict = "fits" if n_tokens + room <= limit else "overlength"
     typer.echo(text, nl=False)
     typer.echo("", err=True)

@@ -13,6 +13,7 @@ from builders.errors import SetupError
 from builders.format1 import spec_of
 from builders.prompts import Prompt, render
 from builders.schema import Role
+from builders.tasks import TaskSpec
 
 _COLUMNS = ["id", "context_id", "task", "query", "answers", "passages", "gold"]
 _FILE = re.compile(r"(?P<split>.+)-\d+-of-(?P<files>\d+)\.parquet")
@@ -29,15 +30,30 @@ class Passage(NamedTuple):
 
 
 class Instance(NamedTuple):
-    """One row of a config; `gold` holds positions in `passages`, instances with one `context_id` share them all."""
+    """One row of a config; `gold` holds positions in `passages`, instances with one `context_id` share them all.
+
+    `question_id` is the same in every row that asks the question, and `depth` where the config sets the place of gold,
+    in percent of the context.
+    """
 
     id: str
-    task: str
+    spec: TaskSpec
     query: str
     answers: list[str]
     passages: list[Passage]
     gold: list[int]
     context_id: str = ""
+    config: str = ""
+    question_id: str = ""
+    depth: int | None = None
+    hops: int = 0
+    reasoning_types: Sequence[str] = ()
+    flags: Sequence[str] = ()
+
+    @property
+    def task(self) -> str:
+        """The name of its task."""
+        return self.spec.name
 
     @property
     def gold_pids(self) -> list[str]:
@@ -47,9 +63,7 @@ class Instance(NamedTuple):
 
 def prompt_over(instance: Instance, passages: Sequence[Passage], cites: bool = False) -> Prompt:
     """The prompt for an instance's query over passages; with `cites`, it asks for their numbers too."""
-    return render(
-        spec_of(instance.task), instance.query, [(passage.title, passage.text) for passage in passages], cites
-    )
+    return render(instance.spec, instance.query, [(passage.title, passage.text) for passage in passages], cites)
 
 
 class Dataset(NamedTuple):
@@ -189,7 +203,8 @@ def _opened(path: Path) -> Iterator[Any]:
 def _instance(row: dict[str, Any]) -> Instance:
     passages = [Passage(p["pid"], p["title"], p["text"], p["role"]) for p in row["passages"] or []]
     answers, gold = row["answers"] or [], row["gold"] or []
-    return Instance(row["id"], row["task"], row["query"], answers, passages, gold, row["context_id"] or row["id"])
+    spec = spec_of(row["task"])
+    return Instance(row["id"], spec, row["query"], answers, passages, gold, row["context_id"] or row["id"])
 
 
 def _listed(names: Sequence[str] | set[str] | Counter[str]) -> str:

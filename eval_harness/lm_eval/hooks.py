@@ -1,19 +1,20 @@
 """What the task files for lm-eval call: it makes their documents and scores the outputs, as `icr2 eval` does."""
 
+import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from builders.errors import SetupError
-from builders.format1 import prompt_kind
+from builders.tasks import TaskSpec
 from eval_harness.data.dataset import Instance, load_instances, open_dataset
 from eval_harness.lm_eval.hub import fetch
 from eval_harness.lm_eval.room import check_room
+from eval_harness.methods.direct import Direct
+from eval_harness.methods.limits import LIMITS
 from eval_harness.methods.names import METHODS
-from eval_harness.parsing.answers import parse
-from eval_harness.run.plan import MAX_NEW_TOKENS
-from eval_harness.scoring import scorer_for
+from eval_harness.scoring.score import Wanted, score_output
 
 VERSION = "1.0"  # raised with every change that moves a score; README.md beside this file says what changed
 SPLIT = "test"
@@ -39,7 +40,7 @@ def documents(
     """
     if version != VERSION:
         raise SetupError(
-            f"{config_source} has version {version} and icr2 now writes {VERSION}; write the files again: icr2 tasks"
+            f"{config_source} is of version {version} and icr2 now makes {VERSION}; write the files anew: icr2 tasks"
         )
     config, task, method = subset["config"], subset["task"], subset["method"]
     folder = _folder(dataset, config, dataset_revision, config_source)
@@ -50,7 +51,8 @@ def documents(
     ]
     if not found:
         raise SetupError(f"{config}/{SPLIT} of {folder} has no instance of {task} that {method} can be scored on")
-    check_room([document["prompt"] for document in found], MAX_NEW_TOKENS[prompt_kind(task)], settings)
+    limit = LIMITS.answers[_task(found[0]).kind]
+    check_room([document["prompt"] for document in found], limit, settings)
     from datasets import Dataset
 
     return {SPLIT: Dataset.from_list(found)}
@@ -58,20 +60,25 @@ def documents(
 
 def scores(document: Document, outputs: Sequence[str]) -> dict[str, float]:
     """The scores of a document's output, 0 to 1, as lm-eval's `process_results` gives them."""
-    scorer = scorer_for(document["task"])
-    answer = parse(document["task"], outputs[0]).answer
-    found = dict.fromkeys(scorer.metrics, 0.0) if answer is None else scorer.score(answer, document["answers"])
-    return found | {UNPARSED: float(answer is None)}
+    found = score_output(Wanted(_task(document), document["answers"]), Direct(), outputs[0])
+    return found.scores | {UNPARSED: float(found.parsed.answer is None)}
+
+
+def _task(document: Document) -> TaskSpec:
+    """The task of a document, which keeps what scoring needs of it."""
+    said = json.loads(document["spec"])
+    return TaskSpec(document["task"], said["kind"], said["labels"], said["scorer"])
 
 
 def _document(instance: Instance, config: str, method: str) -> Document | None:
     prompt = METHODS[method].prompt(instance)
-    answers = scorer_for(instance.task).usable(instance.answers)
+    answers = instance.spec.usable(instance.answers)
     if prompt is None or not answers:
         return None
     return {
         "id": instance.id,
         "task": instance.task,
+        "spec": json.dumps({name: getattr(instance.spec, name) for name in ("kind", "labels", "scorer")}),
         "config": config,
         "method": method,
         "prompt": prompt,

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import yaml
 
 from builders.errors import SetupError
-from builders.format1 import prompt_kind
+from builders.format1 import spec_of
 from eval_harness.lm_eval.hooks import SPLIT, UNPARSED, VERSION
-from eval_harness.run.plan import MAX_NEW_TOKENS
-from eval_harness.scoring import COUNTS, scorer_for
+from eval_harness.methods.limits import LIMITS
+from eval_harness.scoring.base import COUNTS
+from eval_harness.scoring.registry import scorer_for
 
 METHODS = {"": "vanilla_rag", "_closed_book": "closed_book", "_oracle": "oracle_rag"}  # by the end of a task's name
 _RATIO_CONFIG = re.compile(r"(?P<length>[^_]+)_p\d+")
@@ -82,7 +83,7 @@ def _base(source: Source) -> File:
 
 
 def _kind(task: str) -> File:
-    limit = MAX_NEW_TOKENS[prompt_kind(task)]
+    limit = LIMITS.answers[spec_of(task).kind]
     better: dict[str, bool | None] = {metric: None if metric in COUNTS else True for metric in scorer_for(task).metrics}
     return {
         "include": "_base.yaml",

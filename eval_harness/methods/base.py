@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from builders.prompts import Prompt
+from builders.tasks import TaskSpec
 from eval_harness.data.dataset import Instance, Passage
 from eval_harness.models.base import Generation, GenerationError, Model
 from eval_harness.models.session import Session
@@ -47,7 +48,7 @@ class Method(Protocol):
         """The answer to each question of a batch with one limit of tokens, in order, or why it has none."""
         ...
 
-    def read(self, task: str, output: str) -> Parsed:
+    def read(self, task: TaskSpec, output: str) -> Parsed:
         """The answer in an output."""
         ...
 

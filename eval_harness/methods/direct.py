@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from builders.prompts import Prompt
+from builders.tasks import TaskSpec
 from eval_harness.data.dataset import Instance, Passage, prompt_over
 from eval_harness.methods.base import Answer, Question
 from eval_harness.models.base import GenerationError, Model
@@ -34,6 +35,6 @@ class Direct:
         found = session.generate(prompts, questions[0].max_new_tokens)
         return [one if isinstance(one, GenerationError) else Answer(one) for one in found]
 
-    def read(self, task: str, output: str) -> Parsed:
+    def read(self, task: TaskSpec, output: str) -> Parsed:
         """The answer in an output, and the passages cited."""
         return parse(task, output, self._cites)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from builders.errors import SetupError
 from builders.prompts import Prompt
+from builders.tasks import TaskSpec
 from eval_harness.data.dataset import Instance, Passage
 from eval_harness.methods.base import Answer, Question
 from eval_harness.methods.direct import Direct
@@ -107,7 +108,7 @@ class Rap:
         if self._looks_from_retrieval:
             marks_of(model)
 
-    def read(self, task: str, output: str) -> Parsed:
+    def read(self, task: TaskSpec, output: str) -> Parsed:
         """The answer in an output."""
         return self._asking.read(task, output)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from builders.errors import SetupError
 from builders.prompts import Prompt
+from builders.tasks import TaskSpec
 from eval_harness.data.dataset import Instance, Passage, prompt_over
 from eval_harness.methods.base import Answer, Question
 from eval_harness.methods.head.answering import answer_from, scored
@@ -65,7 +66,7 @@ class RetHead:
         """The answer to each question from the passages chosen for it."""
         return [self._answer(session, question) for question in questions]
 
-    def read(self, task: str, output: str) -> Parsed:
+    def read(self, task: TaskSpec, output: str) -> Parsed:
         """The answer in an output."""
         return parse(task, output)
 

@@ -6,17 +6,18 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from builders.errors import SetupError
-from builders.format1 import prompt_kind
+from builders.tasks import TaskSpec
 from eval_harness.data.dataset import Instance, Passage
-from eval_harness.methods.base import Method, Question
+from eval_harness.methods.base import Question
+from eval_harness.methods.limits import LIMITS
 from eval_harness.methods.names import Setting as Asking
 from eval_harness.methods.names import setting_of
 from eval_harness.models.base import GenerationError, Model
 from eval_harness.models.session import Session
 from eval_harness.probing.heads import Cell, Head, Heads, Setting, hits, union
-from eval_harness.run.plan import MAX_NEW_TOKENS
-from eval_harness.scoring import scorer_for
 from eval_harness.scoring.evidence import evidence_scores
+from eval_harness.scoring.registry import scorer_of
+from eval_harness.scoring.score import score_output
 
 if TYPE_CHECKING:
     import torch
@@ -30,7 +31,7 @@ class Probed(NamedTuple):
 
 
 class _Outcome(NamedTuple):
-    task: str
+    task: TaskSpec
     score: float
     recall: float
     precision: float
@@ -58,7 +59,7 @@ def sweep(
     left_out = {"unscorable": 0, "error": 0}
     for half, heads in zip(halves, best, strict=True):
         for one in half:
-            if not scorer_for(one.instance.task).usable(one.instance.answers):
+            if not one.instance.spec.usable(one.instance.answers):
                 left_out["unscorable"] += 1
             elif found := _outcomes(model, asking, one, layers, heads):
                 for setting, outcome in found.items():
@@ -104,39 +105,32 @@ def _outcomes(
     for choice, answer in zip(choices, answers, strict=True):
         if isinstance(answer, GenerationError):
             return None
-        scores[choice] = _score(asking.method, instance, answer.generation.text)
+        scores[choice] = score_output(instance, asking.method, answer.generation.text).headline
     found = {}
     for setting, choice in kept.items():
         evidence = evidence_scores([instance.passages[at].pid for at in choice], instance.gold_pids)
         recall, precision = evidence["evidence_recall"], evidence["evidence_precision"]
-        found[setting] = _Outcome(instance.task, scores[choice], recall, precision, len(choice))
+        found[setting] = _Outcome(instance.spec, scores[choice], recall, precision, len(choice))
     return found
 
 
 def _limit(model: Model, asking: Asking, instance: Instance, shown: Sequence[Sequence[Passage]]) -> int:
-    """Tokens of each output: those of an answer, and of a retrieval as many as fit after the longest prompt."""
-    answer = MAX_NEW_TOKENS[prompt_kind(instance.task)]
+    """Tokens of each output, whichever passages are shown."""
     if not asking.retrieves:
-        return answer
+        return LIMITS.of(asking, instance.spec, model.max_positions)
     longest = max(model.count(asking.method.prompt(instance, passages).text) for passages in shown)
-    return answer + max(min(asking.retrieves, model.max_positions - longest - answer), 0)
-
-
-def _score(method: Method, instance: Instance, output: str) -> float:
-    """The headline score of an output, 0 where no answer can be read."""
-    scorer = scorer_for(instance.task)
-    answer = method.read(instance.task, output).answer
-    return 0.0 if answer is None else scorer.score(answer, scorer.usable(instance.answers))[scorer.metrics[0]]
+    return LIMITS.of(asking, instance.spec, model.max_positions - longest)
 
 
 def _cells(setting: Setting, outcomes: Sequence[_Outcome]) -> list[Cell]:
     found = []
-    for task in sorted({outcome.task for outcome in outcomes}):
-        mine = [outcome for outcome in outcomes if outcome.task == task]
+    specs = {outcome.task.name: outcome.task for outcome in outcomes}
+    for task, spec in sorted(specs.items()):
+        mine = [outcome for outcome in outcomes if outcome.task.name == task]
         score, recall, precision, n_passages = (
             sum(values) / len(mine) for values in zip(*(outcome[1:] for outcome in mine), strict=True)
         )
         all_gold = sum(outcome.recall == 1 for outcome in mine) / len(mine)
-        metric = scorer_for(task).metrics[0]
+        metric = scorer_of(spec).headline
         found.append(Cell(task, *setting, len(mine), metric, score, recall, precision, n_passages, all_gold))
     return found

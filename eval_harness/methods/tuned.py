@@ -5,6 +5,7 @@ from typing import Any
 
 from builders.errors import SetupError
 from builders.prompts import Prompt
+from builders.tasks import TaskSpec
 from eval_harness.data.dataset import Instance, Passage, prompt_over
 from eval_harness.methods.base import Answer, Question
 from eval_harness.methods.timing import Steps
@@ -25,10 +26,13 @@ ROOM: dict[Variant, int] = {"da": 0, "rta": RETRIEVAL_TOKENS, "cci": CITATION_TO
 class Tuned:
     """Table 8's prompt, answered as the variant was learned; what the model retrieves on the way is evidence."""
 
+    cites = False
+
     def __init__(self, variant: Variant) -> None:
         self.variant = variant
         self.name = f"sft_{variant}"
         self.keeps = variant in RETRIEVING
+        self.retrieves = ROOM[variant]
 
     def check(self, model: Model) -> None:
         """Raises SetupError unless the model was tuned on the variant."""
@@ -47,7 +51,7 @@ class Tuned:
             for question, output in zip(questions, outputs, strict=True)
         ]
 
-    def read(self, task: str, output: str) -> Parsed:
+    def read(self, task: TaskSpec, output: str) -> Parsed:
         """The answer in an output, after its retrieval; an output that broke off in it has none."""
         if not self.keeps:
             return parse(task, output)

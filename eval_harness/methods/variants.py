@@ -3,11 +3,9 @@
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, get_args
 
-from builders.format1 import FACT_LABELS, prompt_kind
 from builders.prompts import block
 from eval_harness.data.dataset import Instance, Passage
 from eval_harness.models.base import MARKS
-from eval_harness.scoring import scorer_for
 
 Variant = Literal["da", "rta", "cci"]  # direct answer, retrieve then answer, cite context ids
 
@@ -47,10 +45,10 @@ def segments(instance: Instance, passages: Sequence[Passage], variant: Variant, 
 
 def answer_of(instance: Instance) -> str | None:
     """The canonical answer as the prompt asks for it, None where there is none; an alias is never learned."""
-    usable = scorer_for(instance.task).usable(instance.answers[:1])
+    usable = instance.spec.usable(instance.answers[:1])
     if not usable:
         return None
-    return FACT_LABELS[usable[0]] if prompt_kind(instance.task) == "fact" else usable[0].strip()
+    return instance.spec.labels.get(usable[0]) or usable[0].strip()
 
 
 def _retrieval(instance: Instance, passages: Sequence[Passage], variant: Variant) -> str:

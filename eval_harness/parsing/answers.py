@@ -4,14 +4,11 @@ import re
 from itertools import takewhile
 from typing import NamedTuple
 
-from builders.format1 import FACT_LABELS, prompt_kind
+from builders.tasks import TaskSpec
+from eval_harness.parsing.labels import label_in
 
 _REASONING = re.compile(r"<think>.*?</think>", re.DOTALL)
 CUE = re.compile(r"^[\s*#]*(?:answer|judge?ment)[\s*]*:[\s*]*", re.IGNORECASE | re.MULTILINE)  # also in Markdown bold
-_LABEL_WORDS = {word: label for label, asked in FACT_LABELS.items() for word in (label, asked)}
-_LABEL = re.compile(rf"(?P<negated>(?:\bnot|n['’]t)\s+)?\b(?P<word>{'|'.join(_LABEL_WORDS)})\b", re.IGNORECASE)
-_OTHER_LABEL = dict(zip(FACT_LABELS, reversed(FACT_LABELS), strict=True))
-
 _EVIDENCE_CUE = re.compile(
     r"^[\s*#]*(?:evidence|citations?|sources?|(?:(?:evidence|passage|context)\s+)?ids?)[\s*]*:[\s*]*",
     re.IGNORECASE | re.MULTILINE,
@@ -36,8 +33,8 @@ class Parsed(NamedTuple):
     evidence: tuple[str, ...] | None = None
 
 
-def parse(task: str, output: str, cites: bool = False) -> Parsed:
-    """The answer in an output: a KILT label for a fact task, else the text of the first answer.
+def parse(task: TaskSpec, output: str, cites: bool = False) -> Parsed:
+    """The answer in an output: one of the task's labels where it has some, else the text of the first answer.
 
     With `cites`, for prompts that ask for evidence, the cited numbers are read too and taken out of the answer.
     """
@@ -47,10 +44,10 @@ def parse(task: str, output: str, cites: bool = False) -> Parsed:
     evidence = None
     if cites:
         text, evidence = _without_citations(text)
-    if prompt_kind(task) == "fact":
-        label = _label(text)
+    if task.labels:
+        label = label_in(text, task.labels)
         return Parsed(label, int(label is not None), evidence=evidence)
-    answers = _answers(text)
+    answers = answers_in(text)
     return Parsed(answers[0] if answers else None, len(answers), evidence=evidence)
 
 
@@ -65,22 +62,13 @@ def only_cites(text: str) -> bool:
     return text.startswith("[") and _LISTING.fullmatch(text) is not None
 
 
-def _label(text: str) -> str | None:
-    """The label of the first word that names one; `not true` names the other."""
-    found = _LABEL.search(text)
-    if not found:
-        return None
-    label = _LABEL_WORDS[found["word"].upper()]
-    return _OTHER_LABEL[label] if found["negated"] else label
-
-
 def without_reasoning(output: str) -> str | None:
     """The output without `<think>` blocks, one whose start stands in the prompt included; None if one never ends."""
     text = _REASONING.sub("", output).rpartition("</think>")[2]
     return None if "<think>" in text else text.strip()
 
 
-def _answers(text: str) -> list[str]:
+def answers_in(text: str) -> list[str]:
     """The stretches after each cue where the text begins with one, else the whole text; empty ones left out."""
     before, *after = CUE.split(text)
     stretches = after if after and not before.strip() else [text]

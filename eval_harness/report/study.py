@@ -10,7 +10,8 @@ from builders.errors import SetupError
 from eval_harness.run.earlier import upgraded_record
 from eval_harness.run.facts import ConfigFacts, configs_of, in_order
 from eval_harness.run.results import Row, read_rows
-from eval_harness.scoring import Scorer, scorer_of
+from eval_harness.scoring.base import Scorer
+from eval_harness.scoring.registry import scorer_of
 
 # What a run answers, not how: runs that differ in these alone are parts of one.
 SELECTION = frozenset(("dataset", "configs", "methods", "tasks", "limit", "shard", "protocol"))

@@ -9,8 +9,9 @@ from rich.text import Text
 
 from builders.errors import SetupError
 from eval_harness.run.results import Row
-from eval_harness.scoring import COUNTS, scorer_of
+from eval_harness.scoring.base import COUNTS
 from eval_harness.scoring.evidence import METRICS as EVIDENCE
+from eval_harness.scoring.registry import scorer_of
 
 COUNTED = ("ok", "unparsed", "error")  # the denominator; the last two count as wrong
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from eval_harness.run.plan import Plan, Request
+from eval_harness.run.plan import Plan
+from eval_harness.run.requests import Request
 
 
 class Group(NamedTuple):

@@ -19,5 +19,5 @@ def upgraded_row(fields: Mapping[str, Any]) -> dict[str, Any]:
     if "kind" in fields:
         return dict(fields)
     task, family = spec_of(fields["task"]), config_facts(fields["config"], {})["family"]
-    facts = {"kind": task.kind, "scorer": task.scorer, "labels": dict(task.labels)}
+    facts = {"kind": task.kind, "scorer": task.scored_by}
     return {**fields, **facts, "question_id": question_id(fields["id"], family)}

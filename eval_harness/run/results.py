@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,12 +25,14 @@ class Row:
     cited, or chosen by a retriever or a method; None where nothing was. `n_cached_tokens` of the prompt were read for
     an earlier row. `latency_s` is the batch's time divided by its size, in seconds; an answer taken over from an equal
     prompt keeps its first time. `steps_s` is the time of each step of a method that takes several, `steps_log` what
-    they did, where the method says so. `kind`, `scorer` and `labels` are the task's, `question_id` and
-    `depth` the instance's.
+    they did, where the method says so. `kind` and `scorer` are those of the task; rows with one `question_id` ask one
+    question, and `depth` is the place of gold in percent, where the config sets it.
     """
 
     id: str
     task: str
+    kind: KindName
+    scorer: str
     config: str
     split: str
     condition: str
@@ -51,16 +53,13 @@ class Row:
     steps_s: dict[str, float] | None = None
     error: str | None = None
     steps_log: list[dict[str, Any]] | None = None
-    kind: KindName = "qa"
-    scorer: str = ""
-    labels: dict[str, str] = field(default_factory=dict)
     question_id: str = ""
     depth: int | None = None
 
     @property
     def spec(self) -> TaskSpec:
-        """Its task, with what scoring it needs."""
-        return TaskSpec(self.task, self.kind, self.labels, self.scorer)
+        """Its task, less the labels, which the record has."""
+        return TaskSpec(self.task, self.kind, scorer=self.scorer)
 
     @property
     def key(self) -> tuple[str, str, str]:

@@ -1,17 +1,17 @@
 """The row that a request and its answer give."""
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from eval_harness.methods.base import Answer, Method
 from eval_harness.models.base import Generation, GenerationError, Model
 from eval_harness.parsing.answers import Parsed
 from eval_harness.parsing.retrievals import cited
-from eval_harness.run.earlier import upgraded_row
-from eval_harness.run.plan import Plan, Request
+from eval_harness.run.plan import Plan
+from eval_harness.run.requests import Request
 from eval_harness.run.results import Row, Status
-from eval_harness.scoring import scorer_for
 from eval_harness.scoring.evidence import RETRIEVAL_RECALL, evidence_scores
+from eval_harness.scoring.score import Scored, score_output
 
 
 class Timed(NamedTuple):
@@ -26,17 +26,18 @@ def row_of(plan: Plan, model: Model, request: Request, timed: Timed | Generation
     row = _unasked(plan, model, request)
     if timed is None:
         return row
-    golds = scorer_for(row.task).usable(request.instance.answers)
     if isinstance(timed, GenerationError):
-        return replace(row, status="error", scores=_scores(request, None, golds, None), error=str(timed))
+        failed = score_output(request.instance, request.setting.method, None)
+        return replace(row, status="error", scores=_scores(request, failed, None), error=str(timed))
     generation, kept, steps_s, steps_log = timed.answer
-    parsed = request.setting.method.read(row.task, generation.text)
+    found = score_output(request.instance, request.setting.method, generation.text)
+    parsed = found.parsed
     evidence = _evidence(request, parsed, kept)
-    status: Status = "unscorable" if not golds else "unparsed" if parsed.answer is None else "ok"
+    status: Status = "unscorable" if not found.is_scorable else "unparsed" if parsed.answer is None else "ok"
     return replace(
         row,
         status=status,
-        scores=_scores(request, parsed.answer, golds, evidence),
+        scores=_scores(request, found, evidence),
         n_prompt_tokens=generation.n_prompt_tokens,
         n_cached_tokens=generation.n_cached_tokens,
         n_new_tokens=generation.n_new_tokens,
@@ -70,16 +71,12 @@ def _evidence(request: Request, parsed: Parsed, kept: list[str] | None) -> list[
     return kept
 
 
-def _scores(request: Request, answer: str | None, golds: list[str], evidence: list[str] | None) -> dict[str, float]:
+def _scores(request: Request, found: Scored, evidence: list[str] | None) -> dict[str, float]:
     """All scores of a row, 0 where it gives no answer; none where there is nothing to score against."""
-    if not golds:
-        return {}
-    scorer = scorer_for(request.instance.task)
-    scores = dict.fromkeys(scorer.metrics, 0.0) if answer is None else scorer.score(answer, golds)
-    if evidence is None and not request.setting.names_evidence:
-        return scores
+    if not found.is_scorable or (evidence is None and not request.setting.names_evidence):
+        return found.scores
     gold = request.instance.gold_pids
-    scores |= evidence_scores(evidence or [], gold)
+    scores = found.scores | evidence_scores(evidence or [], gold)
     if request.setting.condition.selects and gold:
         shown = [passage.pid for passage in request.passages or []]
         scores |= {RETRIEVAL_RECALL: evidence_scores(shown, gold)["evidence_recall"]}
@@ -88,18 +85,21 @@ def _scores(request: Request, answer: str | None, golds: list[str], evidence: li
 
 def _unasked(plan: Plan, model: Model, request: Request) -> Row:
     """The row of a request that no model was asked for."""
-    fields: dict[str, Any] = {
-        "id": request.instance.id,
-        "task": request.instance.task,
-        "config": request.config,
-        "split": plan.split,
-        "condition": request.setting.condition.name,
-        "method": request.method,
-        "model": model.name,
-        "status": "n/a",
-        "scores": {},
-    }
-    row = Row(**upgraded_row(fields))
+    row = Row(
+        id=request.instance.id,
+        task=request.instance.task,
+        kind=request.instance.spec.kind,
+        scorer=request.instance.spec.scored_by,
+        config=request.config,
+        split=plan.split,
+        condition=request.setting.condition.name,
+        method=request.method,
+        model=model.name,
+        status="n/a",
+        scores={},
+        question_id=request.instance.question_id,
+        depth=request.instance.depth,
+    )
     if request.passages is None:
         return row
     return replace(

@@ -10,11 +10,10 @@ from builders.errors import SetupError
 from eval_harness.models.base import AnswersEach, GenerationError, Model
 from eval_harness.models.session import Session
 from eval_harness.run.batches import groups
-from eval_harness.run.plan import MAX_NEW_TOKENS, Plan, Request, default_folder, record, requests
+from eval_harness.run.plan import Plan
+from eval_harness.run.requests import Request, requests
 from eval_harness.run.results import Results
 from eval_harness.run.rows import Timed, answer_in, row_of
-
-__all__ = ["MAX_NEW_TOKENS", "Plan", "Request", "default_folder", "record", "requests", "run"]
 
 _Known = dict[tuple[str, str | None], Timed | GenerationError]  # by Request.answer_key
 
@@ -27,7 +26,7 @@ def run(plan: Plan, model: Model, results: Results, progress: Progress) -> None:
     is done, the rows stand in the order of the plan. SetupError where an output alone fills the model.
     """
     shows_evidence = any(one.cites or one.retrieves for one in plan.settings)
-    longest = max(plan.max_new_tokens.values()) + plan.evidence_tokens * shows_evidence
+    longest = max(plan.limits.answers.values()) + plan.limits.evidence * shows_evidence
     if longest >= model.max_positions:
         raise SetupError(
             f"{longest} new tokens leave no room for a prompt in the {model.max_positions} positions of {model.name}; "

@@ -4,17 +4,17 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from builders.format1 import prompt_kind
 from eval_harness.data.dataset import Instance
 from eval_harness.methods.base import Answer, Question
-from eval_harness.methods.tuned import ROOM, Tuned
+from eval_harness.methods.limits import LIMITS
+from eval_harness.methods.tuned import Tuned
 from eval_harness.methods.variants import Variant
 from eval_harness.models.base import Generation, GenerationError
 from eval_harness.models.session import Session
 from eval_harness.models.template import Template, load_config, load_tokenizer, position_limit
-from eval_harness.run.plan import MAX_NEW_TOKENS
-from eval_harness.scoring import scorer_for
 from eval_harness.scoring.evidence import evidence_scores
+from eval_harness.scoring.registry import scorer_of
+from eval_harness.scoring.score import score_output
 from eval_harness.train.progress import Log
 
 Scores = dict[str, dict[str, float]]  # by task: `n`, the headline measure and, where passages are named, their recall
@@ -63,9 +63,8 @@ def measured(model: Live, variant: Variant, instances: Iterable[Instance]) -> Sc
     method = Tuned(variant)
     found: dict[str, list[dict[str, float]]] = {}
     for instance in instances:
-        answering = MAX_NEW_TOKENS[prompt_kind(instance.task)]
-        left = model.max_positions - model.count(method.prompt(instance, instance.passages).text) - answering
-        limit = answering + min(ROOM[variant], max(left, 0))
+        room = model.max_positions - model.count(method.prompt(instance, instance.passages).text)
+        limit = LIMITS.of(method, instance.spec, room)
         (answer,) = method.answer(Session(model), [Question(instance, instance.passages, limit)])
         if isinstance(answer, Answer):
             found.setdefault(instance.task, []).append(_scores(method, instance, answer))
@@ -92,10 +91,8 @@ def measuring(folder: Path, work: Path, variant: Variant, every: int, instances:
 
 
 def _scores(method: Tuned, instance: Instance, answer: Answer) -> dict[str, float]:
-    scorer = scorer_for(instance.task)
-    read = method.read(instance.task, answer.generation.text).answer
-    head = scorer.metrics[0]
-    scores = {head: 0.0 if read is None else scorer.score(read, scorer.usable(instance.answers))[head]}
+    scored = score_output(instance, method, answer.generation.text)
+    scores = {scorer_of(instance.spec).headline: scored.headline}
     if answer.kept is None:
         return scores
     return scores | {"evidence_recall": evidence_scores(answer.kept, instance.gold_pids)["evidence_recall"]}

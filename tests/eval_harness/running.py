@@ -8,8 +8,10 @@ from rich.progress import Progress
 from eval_harness.data.dataset import open_dataset
 from eval_harness.models.base import Generation, GenerationError
 from eval_harness.models.fake import FakeModel
+from eval_harness.run.plan import Plan
+from eval_harness.run.record import record
 from eval_harness.run.results import Results, Row
-from eval_harness.run.run import Plan, record, run
+from eval_harness.run.run import run
 
 EVERY = ("closed_book", "vanilla_rag", "oracle_rag")
 

@@ -15,7 +15,8 @@ from rich.progress import Progress
 
 from eval_harness.data.dataset import open_dataset
 from eval_harness.models.base import Generation
-from eval_harness.run.plan import Plan, record
+from eval_harness.run.plan import Plan
+from eval_harness.run.record import record
 from eval_harness.run.results import Results
 from eval_harness.run.run import run
 

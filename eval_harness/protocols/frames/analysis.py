@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from eval_harness.parsing.answers import parse
+from eval_harness.methods.direct import Direct
 from eval_harness.protocols.frames.judge import FOLDER, SCORE, judgements
 from eval_harness.protocols.frames.questions import Asked, Questions, read_questions
 from eval_harness.report.statistics import Change, Interval, changes, intervals
 from eval_harness.report.study import Study, one_study, read_studies
 from eval_harness.report.table import counted
 from eval_harness.run.results import Row
-from eval_harness.scoring import subspan_em
+from eval_harness.scoring.score import Wanted, score_output
 
 MATCH = "subspan_em_strict"  # the answer stands in the output, both normalised, on word borders
 EXACT = "em_strict"
@@ -129,9 +129,8 @@ def _round(analysis: Analysis, method: str, rows: Sequence[Row], number: int) ->
 
 
 def _right(row: Row, log: Sequence[dict[str, Any]], questions: Questions) -> float:
-    answer = parse(row.task, log[-1]["answer"]).answer if log else None
-    golds = subspan_em.usable(questions.asked[row.id].answers)
-    return 0.0 if answer is None else subspan_em.score(answer, golds)[MATCH]
+    wanted = Wanted(row.spec, questions.asked[row.id].answers)
+    return score_output(wanted, Direct(), log[-1]["answer"] if log else None).scores.get(MATCH, 0.0)
 
 
 def read_analysis(run: Path) -> Analysis:

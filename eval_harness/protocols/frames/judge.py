@@ -9,7 +9,7 @@ from typing import Any
 
 from eval_harness.models.base import Generation, GenerationError, Model
 from eval_harness.models.session import Session
-from eval_harness.parsing.answers import parse
+from eval_harness.parsing.answers import answers_in, without_reasoning
 from eval_harness.protocols.frames.questions import Asked, Questions
 from eval_harness.run.results import Results, Row, read_rows
 
@@ -37,8 +37,8 @@ def judge_prompt(asked: Asked, answer: str) -> str:
 
 def verdict_in(output: str) -> bool | None:
     """Whether an output says CORRECT, or None where it is not that one word or the other."""
-    answer = parse("", output).answer
-    found = _VERDICT.fullmatch(answer) if answer else None
+    answers = answers_in(without_reasoning(output) or "")
+    found = _VERDICT.fullmatch(answers[0]) if answers else None
     return None if found is None else not found["not"]
 
 
@@ -88,8 +88,14 @@ def judge(
 
 def _verdict(row: Row, prompt: str, output: Generation | GenerationError | None, model: Model) -> Row:
     """The judge's row on a row of the run."""
-    made = Row(row.id, row.task, row.config, row.split, "judge", row.method, model.name, "overlength", {})
-    made = replace(made, prompt_sha256=sha256(prompt.encode()).hexdigest(), n_prompt_tokens=model.count(prompt))
+    task = (row.id, row.task, row.kind, row.scorer)
+    made = Row(
+        *(*task, row.config, row.split, "judge", row.method, model.name, "overlength", {}),
+        prompt_sha256=sha256(prompt.encode()).hexdigest(),
+        n_prompt_tokens=model.count(prompt),
+        question_id=row.question_id,
+        depth=row.depth,
+    )
     if output is None:
         return made
     if isinstance(output, GenerationError):

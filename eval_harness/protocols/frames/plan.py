@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from builders.errors import SetupError
-from builders.format1 import prompt_kind
 from eval_harness.conditions.base import Condition, Show, closed_book, oracle
 from eval_harness.data.dataset import Instance, Passage
 from eval_harness.methods.names import Setting
@@ -17,7 +16,8 @@ from eval_harness.protocols.frames.queries import DIGEST, Style
 from eval_harness.protocols.frames.reading import OneStep, Room
 from eval_harness.protocols.frames.steps import MultiStep, Steps
 from eval_harness.run.plan import Plan
-from eval_harness.scoring import QA, scorer_for
+from eval_harness.scoring.qa import QA
+from eval_harness.scoring.registry import scorer_of
 
 NAIVE, ORACLE = "naive", "oracle"
 DEFAULT = (NAIVE, "bm25@2", "bm25@4", ORACLE, "multistep@5x5x2", "multistep@5x5x2+plan")
@@ -47,13 +47,13 @@ class FramesPlan(Plan):
     def fitting(self, count: Callable[[str], int], positions: int) -> "FramesPlan":
         """The plan with prompts that fit a model of so many positions, which counts tokens so."""
         found = replace(self)
-        vars(found)["room"] = Room(count, positions, self.max_new_tokens)
+        vars(found)["room"] = Room(count, positions, self.limits)
         return found
 
     @cached_property
     def room(self) -> Room:
         """What prompts must fit into; before a model is known, all of them do."""
-        return Room(lambda text: 0, 1 << 62, self.max_new_tokens)
+        return Room(lambda text: 0, 1 << 62, self.limits)
 
     @cached_property
     def articles(self) -> Articles:
@@ -71,6 +71,8 @@ class FramesPlan(Plan):
             "protocol": PROTOCOL,
             "source": self.source and f"{self.source.partition('=')[0]}={Path(self.source).name}",
             "articles": self.articles.describe(),
+            "index": self.index,
+            "each_round": self.each_round,
             "query_prompts_sha256": DIGEST,
             "query_tokens": {style: self.query_tokens or limit for style, limit in QUERY_TOKENS.items()},
         }
@@ -78,7 +80,7 @@ class FramesPlan(Plan):
     def instances(self, config: str) -> list[Instance]:
         """The instances of the config with their contexts as articles; SetupError for tasks that are no questions."""
         found = super().instances(config)
-        others = {one.task for one in found if prompt_kind(one.task) != "qa" or scorer_for(one.task) is not QA}
+        others = {one.task for one in found if one.spec.kind != "qa" or scorer_of(one.spec) is not QA}
         if others:
             raise SetupError(f"{', '.join(sorted(others))} asks no questions with one answer; name others with --task")
         if self.source and not any(self.articles.get(id) for one in found for id in _gold_pages(one)):

@@ -5,13 +5,14 @@ that fits. Where not even one passage of each does, a single step is overlength,
 of as many as fit, in the order in which they were found.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from builders.format1 import prompt_kind
 from builders.prompts import Prompt
+from builders.tasks import TaskSpec
 from eval_harness.data.dataset import Instance, Passage, prompt_over
 from eval_harness.methods.base import Answer, Question
+from eval_harness.methods.limits import Limits
 from eval_harness.models.base import GenerationError
 from eval_harness.models.session import Session
 from eval_harness.parsing.answers import Parsed, parse
@@ -20,15 +21,15 @@ Render = Callable[[Sequence[Passage]], Prompt]
 
 
 class Room(NamedTuple):
-    """What prompts must fit into: the model's count of tokens, its positions, and the output's limit by prompt kind."""
+    """What prompts must fit into: the model's count of tokens, its positions, and how long outputs may be."""
 
     count: Callable[[str], int]
     positions: int
-    max_new_tokens: Mapping[str, int]
+    limits: Limits
 
-    def prompt_tokens(self, task: str) -> int:
+    def prompt_tokens(self, task: TaskSpec) -> int:
         """Tokens that the prompt of an answer may have."""
-        return self.positions - self.max_new_tokens[prompt_kind(task)]
+        return self.positions - self.limits.answers[task.kind]
 
 
 class Shown(NamedTuple):
@@ -90,7 +91,7 @@ class OneStep:
 
     def shown(self, instance: Instance, articles: Sequence[Passage]) -> Shown:
         """The prompt for an instance's question over articles, and what it shows of them."""
-        room = self._room.prompt_tokens(instance.task)
+        room = self._room.prompt_tokens(instance.spec)
         return shown(lambda found: prompt_over(instance, found), articles, self._room.count, room)
 
     def prompt(self, instance: Instance, passages: Sequence[Passage]) -> Prompt:
@@ -107,6 +108,6 @@ class OneStep:
             for one, output in zip(found, outputs, strict=True)
         ]
 
-    def read(self, task: str, output: str) -> Parsed:
+    def read(self, task: TaskSpec, output: str) -> Parsed:
         """The answer in an output."""
         return parse(task, output)

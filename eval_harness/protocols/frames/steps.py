@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple
 
 from builders.prompts import Prompt
+from builders.tasks import TaskSpec
 from builders.text import normalise
 from eval_harness.data.dataset import Instance, Passage
 from eval_harness.methods.base import Answer, Question
@@ -83,7 +84,7 @@ class MultiStep:
         steps_s = {name: round(spent / len(searches), 4) for name, spent in seconds.items()}
         return [search.finished(steps_s) for search in searches]
 
-    def read(self, task: str, output: str) -> Parsed:
+    def read(self, task: TaskSpec, output: str) -> Parsed:
         """The answer in an output."""
         return self._one_step.read(task, output)
 

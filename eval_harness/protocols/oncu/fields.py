@@ -1,11 +1,9 @@
 """The score fields that the protocol compares, from the metrics of a row."""
 
-from typing import NamedTuple
-
 from builders.errors import SetupError
 from eval_harness.run.results import Row
-from eval_harness.scoring import scorer_for
 from eval_harness.scoring.evidence import RETRIEVAL_RECALL
+from eval_harness.scoring.registry import scorer_of
 
 HEADLINE = "headline"
 FIELDS = (
@@ -20,44 +18,14 @@ FIELDS = (
 )
 BESIDE = RETRIEVAL_RECALL  # no score of the model: the share of gold that it was shown
 
-_GRADED = frozenset(("wow",))  # tasks whose answers are better or worse and never right
-
-
-class Measures(NamedTuple):
-    """The metrics that are a task's answer fields.
-
-    Where a task has no F1 or no exact match, its headline and the strict twin stand for it.
-    """
-
-    answer_f1: str
-    answer_f1_strict: str
-    answer_em: str
-    answer_em_strict: str
-
-
-_QUESTION = Measures("token_f1", "token_f1_strict", "em", "em_strict")
-_SETS = Measures("answer_f1", "answer_f1", "em", "em_strict")
-_MEASURES = {
-    "fever": Measures(*["label_accuracy"] * 4),
-    "wow": Measures(*["rouge_l", "rouge_l_strict"] * 2),
-    "quest": _SETS,
-    "qampari": _SETS,
-    "needle": Measures(*["needle_any", "needle_any_strict"] * 2),
-    "needles": Measures(*["needle_all", "needle_all_strict"] * 2),
-}
-
-
-def measures_of(task: str) -> Measures:
-    """The measures of a task; every task that is not named otherwise is a question."""
-    return _MEASURES.get(task, _QUESTION)
-
 
 def values_of(row: Row) -> dict[str, float]:
     """A counted row's score in every field, 0 to 1, and the share of gold that it was shown beside them.
 
     `headline` is the task's own headline; `joint_f1` is the row's answer F1 times its evidence F1.
     """
-    names = (*scorer_for(row.task).metrics[:2], *measures_of(row.task), "evidence_f1")
+    scorer = scorer_of(row.spec)
+    names = (scorer.headline, scorer.strict, *scorer.fields, "evidence_f1")
     scores = [metric_of(row, name) for name in names]
     answer_f1, evidence_f1 = scores[2], scores[-1]
     return dict(zip((*FIELDS, BESIDE), (*scores, answer_f1 * evidence_f1, gold_shown(row)), strict=True))
@@ -65,7 +33,8 @@ def values_of(row: Row) -> dict[str, float]:
 
 def right(row: Row) -> bool | None:
     """Whether a counted row's answer is right by the strict twin of its task's headline; None where none can be."""
-    return None if row.task in _GRADED else metric_of(row, scorer_for(row.task).metrics[1]) >= 1
+    scorer = scorer_of(row.spec)
+    return None if scorer.graded else metric_of(row, scorer.strict) >= 1
 
 
 def gold_shown(row: Row) -> float:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from eval_harness.protocols.agreement import agreement
 from eval_harness.protocols.oncu.analysis import Analysis
 from eval_harness.protocols.oncu.audit import pairs_of
-from eval_harness.protocols.oncu.fields import BESIDE, FIELDS, measures_of
+from eval_harness.protocols.oncu.fields import BESIDE, FIELDS
 from eval_harness.protocols.oncu.groups import INSTANCE, Group
 from eval_harness.protocols.oncu.heatmap import INVALID, depths_of
 from eval_harness.protocols.oncu.matched import CITING, FULL, NONE, ORACLE, RETRIEVED, Matched
@@ -17,6 +17,7 @@ from eval_harness.report.sections import number, points
 from eval_harness.report.statistics import Interval
 from eval_harness.report.table import percent
 from eval_harness.run.results import Row
+from eval_harness.scoring.registry import scorer_for
 
 _EXAMPLES = 3  # of each mode
 _LONGEST = 100  # characters of an example's answer
@@ -171,9 +172,9 @@ def _conditions(found: Analysis) -> Section:
 def _other_measures(tasks: Sequence[str]) -> Iterator[str]:
     """Says what stands for F1 and exact match where a task has neither."""
     for task in tasks:
-        measures = measures_of(task)
-        if (measures.answer_f1, measures.answer_em) != ("token_f1", "em"):
-            yield f"{task}: answer_f1 is {measures.answer_f1}, answer_em is {measures.answer_em}."
+        fields = scorer_for(task).fields
+        if (fields.f1, fields.em) != ("token_f1", "em"):
+            yield f"{task}: answer_f1 is {fields.f1}, answer_em is {fields.em}."
 
 
 def _whole(one: Matched) -> Iterator[str]:

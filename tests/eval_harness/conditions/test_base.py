@@ -3,11 +3,12 @@ import pytest
 from eval_harness.conditions.base import closed_book, oracle, retrieved, vanilla
 from eval_harness.conditions.ranking import Retrieval
 from eval_harness.data.dataset import Instance, Passage
+from tests.eval_harness.specs import NQ
 
 PASSAGES = [Passage(f"{n}:0", f"T{n}", f"text {n}", "gold" if n in (0, 2) else "random") for n in range(3)]
-FULL = Instance("nq-1", "nq", "q", ["a"], PASSAGES, [2, 0])
-NO_GOLD = Instance("nq-2", "nq", "q", ["a"], PASSAGES, [])
-NO_CONTEXT = Instance("nq-3", "nq", "q", ["a"], [], [])
+FULL = Instance("nq-1", NQ, "q", ["a"], PASSAGES, [2, 0])
+NO_GOLD = Instance("nq-2", NQ, "q", ["a"], PASSAGES, [])
+NO_CONTEXT = Instance("nq-3", NQ, "q", ["a"], [], [])
 
 
 def test_closed_book_shows_nothing() -> None:
@@ -35,6 +36,6 @@ def test_retrieved_shows_the_k_best_in_the_order_of_the_context(k: int, want: li
     """The second word of the query stands in passage 2, the first in 2 and 0, so that their ranks are 2, 0, 1."""
     texts = ["amber", "chalk", "amber basalt"]
     passages = [Passage(f"{n}:0", "", text, "random") for n, text in enumerate(texts)]
-    instance = Instance("nq-1", "nq", "amber basalt", ["a"], passages, [0])
+    instance = Instance("nq-1", NQ, "amber basalt", ["a"], passages, [0])
     shown = retrieved(Retrieval(), "bm25", k)(instance)
     assert [passage.pid for passage in shown or []] == want

@@ -9,7 +9,9 @@ from builders.errors import SetupError
 from eval_harness.data.dataset import open_dataset
 from eval_harness.lm_eval.hooks import VERSION, documents, scores
 from eval_harness.models.fake import FakeModel
-from eval_harness.run.plan import Plan, record, requests
+from eval_harness.run.plan import Plan
+from eval_harness.run.record import record
+from eval_harness.run.requests import requests
 from eval_harness.run.results import Results
 from eval_harness.run.run import run
 from tests.eval_harness.lm_eval.conftest import write_dataset
@@ -48,7 +50,7 @@ def test_scores_are_those_of_a_run(tiny: Path, tmp_path: Path, answer: str) -> N
 
 def test_an_answer_after_a_blank_line_is_scored() -> None:
     """case 153"""
-    document = {"task": "nq", "answers": ["x"]}
+    document = {"task": "nq", "spec": '{"kind": "qa", "labels": {}, "scorer": ""}', "answers": ["x"]}
     assert scores(document, ["[3] text\n\nAnswer: x"])["subspan_em"] == 1
 
 

@@ -15,7 +15,8 @@ from eval_harness.lm_eval.write import source_of, write_tasks
 from eval_harness.models import load_model
 from eval_harness.models.hf import HfModel
 from eval_harness.models.local import find_checkpoint
-from eval_harness.run.plan import Plan, record
+from eval_harness.run.plan import Plan
+from eval_harness.run.record import record
 from eval_harness.run.results import Results, Row
 from eval_harness.run.run import run
 from tests.eval_harness.conftest import instance

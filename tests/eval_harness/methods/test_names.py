@@ -6,9 +6,10 @@ from builders.prompts import render
 from eval_harness.conditions.ranking import Retrieval
 from eval_harness.data.dataset import Instance, Passage
 from eval_harness.methods.names import METHODS, NAMES, settings
+from tests.eval_harness.specs import NQ
 
 PASSAGES = [Passage(f"{n}:0", f"T{n}", f"text {n}", "random") for n in range(20)]
-INSTANCE = Instance("nq-1", "nq", "q", ["a"], PASSAGES, [3])
+INSTANCE = Instance("nq-1", NQ, "q", ["a"], PASSAGES, [3])
 
 
 @pytest.mark.parametrize(
@@ -51,6 +52,6 @@ def test_the_citing_variant_asks_for_evidence_over_the_same_passages() -> None:
     (citing,) = settings(["oracle_rag+cite"], Retrieval())
     assert citing.prompt(INSTANCE) == render(spec_of("nq"), "q", [("T3", "text 3")], cites=True).text
     assert METHODS["oracle_rag"].prompt(INSTANCE) == render(spec_of("nq"), "q", [("T3", "text 3")]).text
-    parsed = citing.method.read("nq", "Paris\nEvidence: [2], [7]")
+    parsed = citing.method.read(NQ, "Paris\nEvidence: [2], [7]")
     assert (parsed.answer, parsed.evidence) == ("Paris", ("2", "7"))
-    assert METHODS["oracle_rag"].method.read("nq", "Paris").evidence is None
+    assert METHODS["oracle_rag"].method.read(NQ, "Paris").evidence is None

@@ -21,9 +21,10 @@ from eval_harness.models.session import Session
 from eval_harness.probing.spans import token_spans
 from tests.eval_harness.conftest import save_tokenizer
 from tests.eval_harness.methods.checkpoints import tuned
+from tests.eval_harness.specs import NQ
 
 PASSAGES = [Passage(f"p{n}", f"T{n}", f"text {n} of some words", "random") for n in range(5)]
-INSTANCE = Instance("nq-1", "nq", "who?", ["x"], PASSAGES, [1], "c")
+INSTANCE = Instance("nq-1", NQ, "who?", ["x"], PASSAGES, [1], "c")
 LIMIT = 24
 
 

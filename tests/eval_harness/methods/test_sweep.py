@@ -13,6 +13,7 @@ from eval_harness.methods.sweep import Probed, sweep
 from eval_harness.models.base import Generation, GenerationError
 from eval_harness.probing.heads import Cell, Heads, Setting, read_heads
 from tests.eval_harness.probing.test_probe import run
+from tests.eval_harness.specs import SPECS
 
 
 class Echo:
@@ -44,7 +45,7 @@ def _contexts(prompt: str) -> str:
 
 def instance(id: str, gold: int, task: str = "nq", answers: Sequence[str] = ("x",), query: str = "q") -> Instance:
     passages = [Passage(f"{id}{at}", "t", "x" if at == gold else "y", "gold") for at in range(4)]
-    return Instance(id, task, query, list(answers), passages, [gold], id)
+    return Instance(id, SPECS[task], query, list(answers), passages, [gold], id)
 
 
 def scores(*heads: Sequence[float]) -> torch.Tensor:

@@ -11,7 +11,9 @@ from eval_harness.methods.names import setting_of, settings
 from eval_harness.models.base import MARKS
 from eval_harness.models.fake import FakeModel
 from eval_harness.models.training import FILE
-from eval_harness.run.plan import Plan, record, requests
+from eval_harness.run.plan import Plan
+from eval_harness.run.record import record
+from eval_harness.run.requests import requests
 from tests.eval_harness.conftest import NQ, NQ_2
 from tests.eval_harness.methods.checkpoints import Checkpoint, training
 from tests.eval_harness.running import plan_of, reader, results_of

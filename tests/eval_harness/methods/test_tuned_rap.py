@@ -21,10 +21,11 @@ from eval_harness.models.steps import marks_of
 from eval_harness.probing.heads import Cell, Head, Heads, Setting, union
 from eval_harness.probing.probe import Variant, scores_of
 from tests.eval_harness.methods.checkpoints import Checkpoint, tuned, writing
+from tests.eval_harness.specs import NQ
 
 OPENS, CLOSES = MARKS
 PASSAGES = [Passage(f"p{n}", f"T{n}", f"text {n} of some words", "random") for n in range(1, 6)]
-INSTANCE = Instance("nq-1", "nq", "who?", ["x"], PASSAGES, [1], "c")
+INSTANCE = Instance("nq-1", NQ, "who?", ["x"], PASSAGES, [1], "c")
 RATES = [[0.1, 0.2, 0.3, 0.4], [0.9, 0.5, 0.0, 0.8]]  # the best two are 1.0 and 1.3
 
 
@@ -135,7 +136,7 @@ GOLD_FIRST = torch.tensor([[[0.9, 0.1, 0.2]]])
 
 def seen(id: str) -> Seen:
     passages = [Passage(f"{id}{at}", "t", f"text {at}", "gold") for at in range(3)]
-    return Seen(Instance(id, "nq", "q", ["Lima"], passages, [0], id), GOLD_FIRST)
+    return Seen(Instance(id, NQ, "q", ["Lima"], passages, [0], id), GOLD_FIRST)
 
 
 @pytest.mark.parametrize(

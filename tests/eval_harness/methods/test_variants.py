@@ -6,6 +6,7 @@ import pytest
 
 from eval_harness.data.dataset import Instance, Passage
 from eval_harness.methods.variants import VARIANTS, Variant, answer_of, target
+from tests.eval_harness.specs import SPECS
 
 PASSAGES = [
     Passage("a:0", "Peru", "Lima is its capital.", "gold"),
@@ -16,7 +17,7 @@ PASSAGES = [
 
 def made(task: str = "hotpotqa", answers: tuple[str, ...] = ("Lima",), gold: tuple[int, ...] = (2, 0)) -> Instance:
     """An instance over the three passages."""
-    return Instance(f"{task}-1", task, "which city", list(answers), PASSAGES, list(gold))
+    return Instance(f"{task}-1", SPECS[task], "which city", list(answers), PASSAGES, list(gold))
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,12 @@ from typer.testing import CliRunner
 from builders.errors import SetupError
 from eval_harness.commands.evaluate import register
 from eval_harness.data.dataset import open_dataset
+from eval_harness.methods.limits import Limits
 from eval_harness.models.chat_api import ChatModel
+from eval_harness.run.plan import Plan
+from eval_harness.run.record import record
 from eval_harness.run.results import Results, Row, read_rows
-from eval_harness.run.run import Plan, record, run
+from eval_harness.run.run import run
 from tests.eval_harness.conftest import instance
 from tests.eval_harness.models.chat_server import KEY, ChatServer, Fault, completion
 from tests.eval_harness.models.test_chat_api import PASSING
@@ -33,7 +36,7 @@ def run_on(make_dataset: Callable[..., Path], tmp_path: Path, make_model: Make) 
     def go(names: Sequence[str], to: str = "run", **options: Any) -> dict[str, Row]:
         rows = [instance(f"nq-{name}", "nq", f"Who is {name}?", [name], [0], ["text"]) for name in names]
         dataset = open_dataset(make_dataset(c1k_p0=rows))
-        plan = Plan(dataset, ("1k_p0",), ("closed_book",), max_new_tokens={"qa": 16}, batch_size=4)
+        plan = Plan(dataset, ("1k_p0",), ("closed_book",), limits=Limits({"qa": 16}), batch_size=4)
         model = make_model(**options)
         results = Results(tmp_path / to, record(plan, model))
         run(plan, model, results, Progress(disable=True))

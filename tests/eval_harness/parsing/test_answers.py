@@ -1,6 +1,7 @@
 import pytest
 
 from eval_harness.parsing.answers import Parsed, parse
+from tests.eval_harness.specs import FEVER, HOTPOTQA, NQ
 
 
 @pytest.mark.parametrize(
@@ -20,7 +21,7 @@ from eval_harness.parsing.answers import Parsed, parse
 )
 def test_answers(output: str, want: Parsed) -> None:
     """case 33"""
-    assert parse("nq", output) == want
+    assert parse(NQ, output) == want
 
 
 @pytest.mark.parametrize(
@@ -36,7 +37,7 @@ def test_answers(output: str, want: Parsed) -> None:
 )
 def test_reasoning_is_no_answer(output: str, want: Parsed) -> None:
     """case 34"""
-    assert parse("hotpotqa", output) == want
+    assert parse(HOTPOTQA, output) == want
 
 
 @pytest.mark.parametrize(
@@ -56,4 +57,4 @@ def test_reasoning_is_no_answer(output: str, want: Parsed) -> None:
 )
 def test_labels(output: str, want: str | None) -> None:
     """case 27"""
-    assert parse("fever", output).answer == want
+    assert parse(FEVER, output).answer == want

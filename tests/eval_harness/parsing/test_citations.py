@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eval_harness.parsing.answers import Parsed, parse
-from eval_harness.scoring import scorer_for
+from eval_harness.scoring.registry import scorer_for
+from tests.eval_harness.specs import FEVER, NQ, SPECS
 
 NUMBERS = st.lists(st.integers(1, 999).map(str), max_size=4)
 
@@ -46,7 +47,7 @@ NUMBERS = st.lists(st.integers(1, 999).map(str), max_size=4)
 )
 def test_a_citing_output(output: str, answer: str | None, evidence: str) -> None:
     """cases 31, 33, 34, 153"""
-    found = parse("nq", output, cites=True)
+    found = parse(NQ, output, cites=True)
     assert (found.answer, found.evidence) == (answer, tuple(evidence.split()))
 
 
@@ -60,27 +61,27 @@ def test_a_citing_output(output: str, answer: str | None, evidence: str) -> None
     ],
 )
 def test_a_citing_label(output: str, label: str | None, evidence: tuple[str, ...]) -> None:
-    assert parse("fever", output, cites=True) == Parsed(label, int(label is not None), evidence=evidence)
+    assert parse(FEVER, output, cites=True) == Parsed(label, int(label is not None), evidence=evidence)
 
 
 def test_two_answers_and_one_list_of_evidence() -> None:
     """case 33"""
-    found = parse("nq", "Answer: Paris\nAnswer: Rome\nEvidence: [3]", cites=True)
+    found = parse(NQ, "Answer: Paris\nAnswer: Rome\nEvidence: [3]", cites=True)
     assert found == Parsed("Paris", 2, evidence=("3",))
 
 
 def test_reasoning_that_never_ends_cites_nothing() -> None:
     """case 34"""
-    assert parse("nq", "<think>Paris [3]", cites=True) == Parsed(None, 0, truncated=True, evidence=())
+    assert parse(NQ, "<think>Paris [3]", cites=True) == Parsed(None, 0, truncated=True, evidence=())
 
 
 def test_without_the_contract_brackets_are_text() -> None:
-    assert parse("nq", "Paris [3]\nEvidence: [7]") == Parsed("Paris [3]\nEvidence: [7]")
+    assert parse(NQ, "Paris [3]\nEvidence: [7]") == Parsed("Paris [3]\nEvidence: [7]")
 
 
 def test_what_is_only_thought_scores_nothing() -> None:
     """case 34"""
-    scorer, answer = scorer_for("nq"), parse("nq", "<think>Paris or Rome?</think> Rome").answer
+    scorer, answer = scorer_for("nq"), parse(NQ, "<think>Paris or Rome?</think> Rome").answer
     assert answer is not None
     assert scorer.score(answer, ["Paris"])["subspan_em"] == 0
     assert scorer.score(answer, ["Rome"])["subspan_em"] == 1
@@ -89,7 +90,7 @@ def test_what_is_only_thought_scores_nothing() -> None:
 @given(st.sampled_from(["Paris", "New York", "x 1990"]), NUMBERS, st.sampled_from(["], [", ", ", "; ", "]["]))
 def test_the_contract_is_read_back(answer: str, numbers: list[str], between: str) -> None:
     listed = f"[{between.join(numbers)}]" if numbers else "none"
-    found = parse("nq", f"Answer: {answer}\nEvidence: {listed}", cites=True)
+    found = parse(NQ, f"Answer: {answer}\nEvidence: {listed}", cites=True)
     assert found == Parsed(answer, evidence=tuple(dict.fromkeys(numbers)))
 
 
@@ -99,10 +100,10 @@ PIECES = st.lists(st.sampled_from(["Answer:", "Evidence:", "Question:", "[3]", "
 @given(st.text() | PIECES.map("".join))
 def test_any_output_can_be_read(output: str) -> None:
     for task in ("nq", "fever", "wow"):
-        found = parse(task, output, cites=True)
+        found = parse(SPECS[task], output, cites=True)
         assert found.evidence is not None
         assert len(set(found.evidence)) == len(found.evidence)
         assert all(number.isdecimal() for number in found.evidence)
         assert found.answer is None or found.answer.strip()
         assert (found.answer is None) == (found.n_answers == 0)
-        assert parse(task, output).evidence is None
+        assert parse(SPECS[task], output).evidence is None

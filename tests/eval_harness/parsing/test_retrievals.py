@@ -13,6 +13,7 @@ from eval_harness.models.base import MARKS
 from eval_harness.parsing.answers import CUE, Parsed
 from eval_harness.parsing.retrievals import copied, parts
 from eval_harness.scoring.evidence import evidence_scores
+from tests.eval_harness.specs import NQ, SPECS
 
 OPENS, CLOSES = MARKS
 TEXTS = [
@@ -27,7 +28,7 @@ PASSAGES = [Passage(f"p{at}", f"Title {at}", text, "random") for at, text in enu
 
 def question(n: int = 5) -> Question:
     passages = [*PASSAGES, *(Passage(f"p{at}", "T", f"filler {at}", "random") for at in range(6, n + 1))]
-    return Question(Instance("nq-1", "nq", "who wrote Emma", ["Jane Austen"], passages, [1]), passages, 64)
+    return Question(Instance("nq-1", NQ, "who wrote Emma", ["Jane Austen"], passages, [1]), passages, 64)
 
 
 def of(number: int) -> str:
@@ -124,7 +125,7 @@ def test_a_strange_copy_costs_precision() -> None:
 @pytest.mark.parametrize("variant", ["rta", "cci"])
 def test_a_retrieval_that_never_ended_is_cut_off_and_still_evidence(variant: Variant) -> None:
     output = f"{OPENS}{of(2) if variant == 'rta' else '[2]'}"
-    assert TUNED[variant].read("nq", output) == Parsed(None, 0, truncated=True)
+    assert TUNED[variant].read(NQ, output) == Parsed(None, 0, truncated=True)
     assert TUNED[variant].retrieved(question(), output) == ["p2"]
 
 
@@ -146,12 +147,12 @@ def test_a_retrieval_that_never_ended_is_cut_off_and_still_evidence(variant: Var
 @pytest.mark.parametrize("variant", ["rta", "cci"])
 def test_the_answer_is_what_follows(variant: Variant, task: str, output: str, answer: str | None, n: int) -> None:
     """case 33, after a retrieval"""
-    found = TUNED[variant].read(task, output)
+    found = TUNED[variant].read(SPECS[task], output)
     assert (found.answer, found.n_answers, found.truncated) == (answer, n, False)
 
 
 def test_a_direct_answer_is_read_whole() -> None:
-    assert TUNED["da"].read("nq", "Paris [3]") == Parsed("Paris [3]")
+    assert TUNED["da"].read(NQ, "Paris [3]") == Parsed("Paris [3]")
     assert TUNED["da"].retrieved(question(), "Paris [3]") is None
 
 
@@ -165,9 +166,9 @@ SOME = st.lists(st.tuples(st.booleans(), PIECES.map("".join)), min_size=1, max_s
 def test_what_is_learned_is_read_back(made: list[tuple[bool, str]], variant: Variant, marks: bool) -> None:
     passages = [Passage(f"p{at}", f"T{at}", text, "random") for at, (_, text) in enumerate(made)]
     gold = [at for at, (is_gold, _) in enumerate(made) if is_gold]
-    instance = Instance("nq-1", "nq", "q", ["Jane Austen"], passages, gold)
+    instance = Instance("nq-1", NQ, "q", ["Jane Austen"], passages, gold)
     learned = target(instance, passages, variant, marks)
     assume(marks or not CUE.search(learned.rpartition("\n")[0]))
     tuned = TUNED[variant]
     assert tuned.retrieved(Question(instance, passages, 64), learned) == instance.gold_pids
-    assert tuned.read("nq", learned) == Parsed("Jane Austen")
+    assert tuned.read(NQ, learned) == Parsed("Jane Austen")

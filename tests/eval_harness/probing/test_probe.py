@@ -10,6 +10,7 @@ import torch
 from typer.testing import CliRunner
 
 from builders.errors import SetupError
+from builders.tasks import TaskSpec
 from eval_harness.commands.probe import in_turn
 from eval_harness.data.dataset import load_instances, open_dataset
 from eval_harness.models import load_model
@@ -213,7 +214,9 @@ def test_tasks_take_turns() -> None:
     from eval_harness.data.dataset import Instance
 
     def of(task: str, n: int) -> Instance:
-        return Instance(id=f"{task}-{n}", context_id="", task=task, query="q", answers=[], passages=[], gold=[])
+        return Instance(
+            id=f"{task}-{n}", context_id="", spec=TaskSpec(task, "qa"), query="q", answers=[], passages=[], gold=[]
+        )
 
     given = [of("a", 1), of("a", 2), of("a", 3), of("b", 1)]
     assert [one.id for one in in_turn(given)] == ["a-1", "b-1", "a-2", "a-3"]

@@ -13,9 +13,10 @@ from eval_harness.models.hf import HfModel
 from eval_harness.models.steps import marks_of
 from eval_harness.probing.probe import OF_RETRIEVALS, VARIANTS, Variant, scores_of
 from eval_harness.probing.spans import token_spans
+from tests.eval_harness.specs import NQ
 
 INSTANCE = Instance(
-    "nq-1", "nq", "who?", ["x"], [Passage(f"p{n}", f"T{n}", f"text {n} " * n, "gold") for n in (1, 2, 3)], [1], "c"
+    "nq-1", NQ, "who?", ["x"], [Passage(f"p{n}", f"T{n}", f"text {n} " * n, "gold") for n in (1, 2, 3)], [1], "c"
 )
 
 

@@ -13,7 +13,7 @@ from builders.tasks import KindName, TaskSpec
 from eval_harness.data.dataset import open_dataset
 from eval_harness.report.study import Study, one_study, read_studies
 from eval_harness.run.results import Row, Status
-from eval_harness.scoring import scorer_of
+from eval_harness.scoring.registry import scorer_of
 from tests.eval_harness.conftest import instance, write_config
 from tests.manifests import write_manifest
 
@@ -37,8 +37,8 @@ def make_row(
     """A row whose measures all have one score, None for a row that is not counted."""
     spec = spec_of(task)
     scores = {} if score is None else dict.fromkeys(scorer_of(spec).metrics, score)
-    names = (id, task, config, "test", CONDITIONS.get(method, method), method, "tiny")
-    facts = {"kind": spec.kind, "labels": dict(spec.labels), "question_id": id} | fields
+    names = (id, task, spec.kind, spec.scored_by, config, "test", CONDITIONS.get(method, method), method, "tiny")
+    facts = {"question_id": id} | fields
     return Row(*names, status, scores, prompt_sha256=prompt or f"{id}{config}{method}", **facts)
 
 

@@ -4,7 +4,7 @@ from rich.console import Console
 
 from eval_harness.report import cells, macro, summary, table
 from eval_harness.run.results import Row, Status
-from eval_harness.scoring import scorer_of
+from eval_harness.scoring.registry import scorer_of
 from tests.eval_harness.report.conftest import spec_of
 
 
@@ -15,6 +15,8 @@ def rows(task: str, statuses: list[tuple[Status, float]], method: str = "vanilla
         Row(
             f"{task}-{number}",
             task,
+            spec.kind,
+            spec.scored_by,
             "1k_p0",
             "test",
             "vanilla",
@@ -22,8 +24,6 @@ def rows(task: str, statuses: list[tuple[Status, float]], method: str = "vanilla
             "fake",
             status,
             dict.fromkeys(scorer_of(spec).metrics, score) if status in ("ok", "unparsed", "error") else {},
-            kind=spec.kind,
-            labels=dict(spec.labels),
         )
         for number, (status, score) in enumerate(statuses)
     ]

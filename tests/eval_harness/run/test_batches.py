@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 
 from eval_harness.data.dataset import open_dataset
+from eval_harness.methods.limits import LIMITS
 from eval_harness.run.batches import batches, groups
-from eval_harness.run.plan import Plan, Request, requests
+from eval_harness.run.plan import Plan
+from eval_harness.run.requests import Request, requests
 from tests.eval_harness.conftest import FEVER, ROWS, instance
 
 LONG = ["a b c d e f g", "h i j"]
@@ -42,7 +44,7 @@ def test_batches_by_tokens_hold_what_fits_when_padded(by_length: Path) -> None:
 
 
 def test_two_methods_stand_in_no_batch_together(dataset_folder: Path) -> None:
-    plan = plan_of(dataset_folder, "vanilla_rag", "vanilla_rag+cite", batch_size=8, evidence_tokens=0)
+    plan = plan_of(dataset_folder, "vanilla_rag", "vanilla_rag+cite", batch_size=8, limits=LIMITS._replace(evidence=0))
     for batch in batches(asked(plan), plan):
         assert len({request.setting.method.name for request in batch}) == 1
 

@@ -7,7 +7,20 @@ import pytest
 from builders.errors import SetupError
 from eval_harness.run.results import Results, Row, read_rows
 
-ROW = Row("nq-1", "nq", "1k_p0", "test", "vanilla", "vanilla_rag", "fake", "ok", {"subspan_em": 1.0}, output="é\u2028x")
+ROW = Row(
+    "nq-1",
+    "nq",
+    "qa",
+    "qa",
+    "1k_p0",
+    "test",
+    "vanilla",
+    "vanilla_rag",
+    "fake",
+    "ok",
+    {"subspan_em": 1.0},
+    output="é\u2028x",
+)
 OTHER = replace(ROW, id="nq-2")
 RECORD = {"model": {"name": "fake", "dtype": "float32"}, "split": "test", "configs": ["1k_p0"]}
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.progress import Progress
 
-from eval_harness.run.plan import record
+from eval_harness.run.record import record
 from eval_harness.run.results import Results, Row
 from eval_harness.run.run import run
 from tests.eval_harness.conftest import NQ, ROWS, instance, write_config

@@ -6,10 +6,13 @@ import pytest
 from builders.errors import SetupError
 from builders.format1 import spec_of
 from builders.prompts import render
+from eval_harness.methods.limits import Limits
 from eval_harness.models.fake import FakeModel, replaying
+from eval_harness.run.plan import default_folder
+from eval_harness.run.record import record
+from eval_harness.run.requests import requests
 from eval_harness.run.results import read_rows
-from eval_harness.run.run import default_folder, record, requests
-from eval_harness.scoring import scorer_for
+from eval_harness.scoring.registry import scorer_for
 from tests.eval_harness.conftest import NQ, NQ_2, ROWS, instance
 from tests.eval_harness.running import EVERY, Recorder, plan_of, reader, results_of
 
@@ -53,7 +56,7 @@ def test_statuses(make_dataset: Callable[..., Path], tmp_path: Path) -> None:
 
 def test_an_item_that_does_not_fit_is_overlength_and_never_asked(dataset_folder: Path, tmp_path: Path) -> None:
     """cases 124, 126, 130: never cut"""
-    plan = plan_of(dataset_folder, tasks=("nq",), methods=("vanilla_rag",), max_new_tokens={"qa": 8})
+    plan = plan_of(dataset_folder, tasks=("nq",), methods=("vanilla_rag",), limits=Limits({"qa": 8}))
     lengths = {
         request.instance.id: request.n_prompt_tokens for request in next(requests(plan, FakeModel(reader).count))
     }
@@ -70,7 +73,7 @@ def test_an_item_that_does_not_fit_is_overlength_and_never_asked(dataset_folder:
 
 def test_an_output_that_fills_the_model_is_refused_before_the_run(dataset_folder: Path, tmp_path: Path) -> None:
     """case 125"""
-    plan = plan_of(dataset_folder, max_new_tokens={"qa": 64, "fact": 32, "dialogue": 128})
+    plan = plan_of(dataset_folder, limits=Limits({"qa": 64, "fact": 32, "dialogue": 128}))
     with pytest.raises(SetupError, match="128 new tokens leave no room"):
         results_of(plan, FakeModel(reader, max_positions=128), tmp_path / "run")
 
@@ -129,7 +132,7 @@ def test_the_record_names_what_results_depend_on_and_no_path(dataset_folder: Pat
         {"name": "fake"},
         "greedy",
     )
-    assert found["max_new_tokens"] == {"qa": 64, "fact": 32, "dialogue": 128}
+    assert found["max_new_tokens"] == {"qa": 64, "fact": 32, "dialogue": 128, "set": 64, "needle": 64}
     assert {"torch", "transformers", "tokenizers"} <= found["versions"].keys()
     assert str(dataset_folder) not in str(found)
 

@@ -14,9 +14,12 @@ from rich.progress import Progress
 
 from builders.errors import SetupError
 from eval_harness.data.dataset import open_dataset
+from eval_harness.methods.limits import fixed
 from eval_harness.models import load_model
 from eval_harness.models.hf import HfModel
-from eval_harness.run.plan import Plan, Request, record, requests
+from eval_harness.run.plan import Plan
+from eval_harness.run.record import record
+from eval_harness.run.requests import Request, requests
 from eval_harness.run.results import Results, Row
 from eval_harness.run.run import run
 
@@ -64,8 +67,7 @@ def differing(model: HfModel, plan: Plan, ours: dict[Any, Row], single: dict[Any
 
 
 def plan_of(folder: Path, config: str, methods: Sequence[str], new_tokens: int = 16, **fields: Any) -> Plan:
-    limits = dict.fromkeys(("qa", "fact", "dialogue"), new_tokens)
-    return Plan(open_dataset(folder), (config,), tuple(methods), max_new_tokens=limits, evidence_tokens=0, **fields)
+    return Plan(open_dataset(folder), (config,), tuple(methods), limits=fixed(new_tokens), **fields)
 
 
 def test_two_questions(smollm2: HfModel, dataset_folder: Path, tmp_path: Path) -> None:

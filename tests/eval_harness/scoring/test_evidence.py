@@ -11,6 +11,7 @@ from eval_harness.scoring.evidence import (
     ranking,
     recall_at,
 )
+from tests.eval_harness.specs import NQ
 
 IDS = st.lists(st.sampled_from("pqrst"), max_size=6)
 
@@ -37,7 +38,7 @@ def test_without_gold_there_is_nothing_to_recall() -> None:
 @pytest.mark.parametrize(("output", "recall"), [("[3, 7]", 1), ("[3][7]", 1), ("IDs: 3; 7", 1), ("[37]", 0)])
 def test_cited_ids(output: str, recall: float) -> None:
     """case 31: no citation is lost to a space, none is made of two"""
-    cited = parse("nq", output, cites=True).evidence
+    cited = parse(NQ, output, cites=True).evidence
     assert cited is not None
     assert evidence_scores(cited, ["3", "7"])["evidence_recall"] == recall
 

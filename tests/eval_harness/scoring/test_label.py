@@ -1,7 +1,8 @@
 import pytest
 
 from eval_harness.parsing.answers import parse
-from eval_harness.scoring import LABEL_ACCURACY
+from eval_harness.scoring.label import LABEL_ACCURACY
+from tests.eval_harness.specs import FEVER
 
 
 def test_labels() -> None:
@@ -12,7 +13,7 @@ def test_labels() -> None:
 
 
 def test_a_label_as_read_from_an_output_is_right_in_both() -> None:
-    label = parse("fever", "supports")[0]
+    label = parse(FEVER, "supports")[0]
     assert label is not None
     assert set(LABEL_ACCURACY.score(label, ["SUPPORTS"]).values()) == {1.0}
 
@@ -23,4 +24,4 @@ def test_a_label_as_read_from_an_output_is_right_in_both() -> None:
 )
 def test_usable(answers: list[str], usable: list[str]) -> None:
     """case 26"""
-    assert LABEL_ACCURACY.usable(answers) == usable
+    assert FEVER.usable(answers) == usable

@@ -6,11 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from eval_harness.scoring import SCORERS, Scorer, evidence, multi_answer, scorer_for
+from builders.tasks import KINDS
+from eval_harness.scoring import evidence
+from eval_harness.scoring.base import Scorer
+from eval_harness.scoring.measures import multi_answer
+from eval_harness.scoring.registry import SCORERS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "metrics.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", PAGE, re.M | re.S))
-TASK = {"label": "fever", "rouge": "wow", "needle_any": "needle", "needle_all": "needles"}
+NAMES = {"label": "label", "rouge": "dialogue", "needle_any": "needle", "needle_all": "all_needles"}
 
 
 def rows(section: str) -> list[list[str]]:
@@ -23,7 +27,7 @@ EDGES = rows("Edges")
 
 
 def scorer_of(metric: str) -> Scorer:
-    return scorer_for(next((task for start, task in TASK.items() if metric.startswith(start)), "nq"))
+    return SCORERS[next((name for start, name in NAMES.items() if metric.startswith(start)), "qa")]
 
 
 def test_there_are_edges() -> None:
@@ -45,20 +49,18 @@ def test_edge(row: list[str]) -> None:
     assert tuple(round(scores[column], 3) for column in columns) == want
 
 
-def test_each_task_is_listed_with_its_metrics() -> None:
-    listed = {
-        task: re.findall(r"`(\w+)`", metrics)
-        for tasks, metrics in rows("What a task is scored by")
-        for task in re.findall(r"`(\w+)`", tasks)
-    }
-    assert set(listed) >= set(SCORERS)
-    for task, metrics in listed.items():
-        assert tuple(metrics) == scorer_for(task).metrics
+def test_each_scorer_is_listed_with_its_kinds_and_metrics() -> None:
+    listed = rows("What a task is scored by")
+    assert [scorer for scorer, _, _ in listed] == [f"`{name}`" for name in SCORERS]
+    for cell, kinds, metrics in listed:
+        name = cell.strip("`")
+        assert tuple(re.findall(r"`(\w+)`", metrics)) == SCORERS[name].metrics
+        assert set(re.findall(r"`(\w+)`", kinds)) == {kind for kind, one in KINDS.items() if one.scorer == name}
 
 
 def test_each_metric_has_its_formula() -> None:
     described = {name for cells in rows("Formulas") for name in re.findall(r"`(\w+)`", cells[0])}
-    names = {name for scorer in (*SCORERS.values(), scorer_for("nq")) for name in scorer.metrics}
+    names = {name for scorer in SCORERS.values() for name in scorer.metrics}
     plain = {name for name in names if name.removesuffix("_strict") not in described and name not in described}
     assert not plain
     assert set(evidence.METRICS) <= described

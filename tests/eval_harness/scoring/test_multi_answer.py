@@ -4,8 +4,9 @@ from hypothesis import strategies as st
 
 from eval_harness.report import cells
 from eval_harness.run.results import Row, Status
-from eval_harness.scoring import MULTI_ANSWER, scorer_for
-from eval_harness.scoring.multi_answer import listed, score_list
+from eval_harness.scoring.answer_set import ANSWER_SET
+from eval_harness.scoring.measures.multi_answer import listed, score_list
+from eval_harness.scoring.registry import scorer_for
 
 
 @pytest.mark.parametrize(
@@ -59,7 +60,7 @@ def test_any_text_has_items(text: str) -> None:
 
 
 def row(id: str, status: Status, scores: dict[str, float]) -> Row:
-    return Row(id, "quest", "1k_p0", "test", "vanilla", "vanilla_rag", "fake", status, scores)
+    return Row(id, "quest", "set", "set", "1k_p0", "test", "vanilla", "vanilla_rag", "fake", status, scores)
 
 
 def test_every_mean_has_the_same_denominator() -> None:
@@ -68,5 +69,5 @@ def test_every_mean_has_the_same_denominator() -> None:
     right, wrong = scorer.score("a", ["a"]), scorer.score("", ["a"])
     [cell] = cells([row("1", "ok", right), row("2", "unparsed", wrong), row("3", "ok", right)])
     assert cell.n == 3
-    assert set(cell.means) == set(MULTI_ANSWER.metrics)
-    assert [cell.means[name] for name in MULTI_ANSWER.metrics] == pytest.approx([2 / 3] * len(MULTI_ANSWER.metrics))
+    assert set(cell.means) == set(ANSWER_SET.metrics)
+    assert [cell.means[name] for name in ANSWER_SET.metrics] == pytest.approx([2 / 3] * len(ANSWER_SET.metrics))

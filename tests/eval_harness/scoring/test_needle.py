@@ -1,6 +1,8 @@
 import pytest
 
-from eval_harness.scoring import ALL_NEEDLES, NEEDLE, scorer_for
+from eval_harness.scoring.all_needles import ALL_NEEDLES
+from eval_harness.scoring.needle import NEEDLE
+from eval_harness.scoring.registry import scorer_for
 
 
 @pytest.mark.parametrize(("response", "official", "strict"), [("yuki", 0, 1), ("Yukiko", 1, 0), ("It was Yuki.", 1, 1)])

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from eval_harness.scoring import DIALOGUE, QA
+from eval_harness.scoring.dialogue import DIALOGUE
 from eval_harness.scoring.evidence import mrecall_at, page_scores, recall_at
-from eval_harness.scoring.execution import execution_accuracy
-from eval_harness.scoring.multi_answer import score_list
+from eval_harness.scoring.measures.execution import execution_accuracy
+from eval_harness.scoring.measures.multi_answer import score_list
+from eval_harness.scoring.qa import QA
 
 
 def read(path: Path) -> list[dict[str, Any]]:

@@ -6,38 +6,43 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval_harness.scoring import (
-    ALL_NEEDLES,
-    COUNTS,
-    DIALOGUE,
-    LABEL_ACCURACY,
-    MULTI_ANSWER,
-    NEEDLE,
-    QA,
-    SCORERS,
-    Scorer,
-    coverage,
-    exact_match,
-    kilt_rouge_l,
-    recall_em,
-    rouge_l,
-    scorer_for,
-    subspan_em,
-    token_f1,
-)
-from eval_harness.scoring.multi_answer import score_list
+from builders.errors import SetupError
+from builders.tasks import TaskSpec
+from eval_harness.scoring.answer_set import ANSWER_SET
+from eval_harness.scoring.base import COUNTS
+from eval_harness.scoring.dialogue import DIALOGUE
+from eval_harness.scoring.label import LABEL_ACCURACY
+from eval_harness.scoring.measures import coverage, exact_match, kilt_rouge_l, recall_em, rouge_l, subspan_em, token_f1
+from eval_harness.scoring.measures.multi_answer import score_list
+from eval_harness.scoring.needle import NEEDLE
+from eval_harness.scoring.qa import QA
+from eval_harness.scoring.registry import SCORERS, scorer_of
+from tests.eval_harness.specs import FEVER, NEEDLES, NQ, QUEST, WOW
+from tests.eval_harness.specs import NEEDLE as NEEDLE_TASK
 
 PARTS = ["a", "The", "thé", "Á", "no", "yes", "12", "312", "Ann", "O’Neil", "東京", "１２", "-", ".", "<unk>", "\n"]
 TEXTS = st.lists(st.sampled_from(PARTS), max_size=5).map(" ".join) | st.text(max_size=12)
 ANSWERS = st.lists(TEXTS, min_size=1, max_size=4)
-ALL = {"qa": QA, "label": LABEL_ACCURACY, "dialogue": DIALOGUE, "sets": MULTI_ANSWER, "one": NEEDLE, "all": ALL_NEEDLES}
-for_every_scorer = pytest.mark.parametrize("scorer", ALL.values(), ids=ALL)
+TASKS = {
+    "qa": NQ,
+    "label": FEVER,
+    "dialogue": WOW,
+    "set": QUEST,
+    "needle": NEEDLE_TASK,
+    "all_needles": NEEDLES,
+}
+for_every_scorer = pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
+
+
+def test_every_scorer_is_here() -> None:
+    assert {task.scored_by for task in TASKS.values()} == set(TASKS) == set(SCORERS)
 
 
 @for_every_scorer
 @given(TEXTS, ANSWERS)
-def test_scores_lie_between_0_and_1_under_their_names(scorer: Scorer, prediction: str, answers: list[str]) -> None:
-    if golds := scorer.usable([*answers, "SUPPORTS"]):
+def test_scores_lie_between_0_and_1_under_their_names(task: TaskSpec, prediction: str, answers: list[str]) -> None:
+    scorer = scorer_of(task)
+    if golds := task.usable([*answers, "SUPPORTS"]):
         found = scorer.score(prediction, golds)
         assert tuple(found) == scorer.metrics
         assert all(0 <= value <= 1 for name, value in found.items() if name not in COUNTS)
@@ -47,10 +52,11 @@ def test_scores_lie_between_0_and_1_under_their_names(scorer: Scorer, prediction
 @for_every_scorer
 @given(TEXTS, ANSWERS)
 def test_neither_the_order_of_answers_nor_an_earlier_score_matters(
-    scorer: Scorer, prediction: str, answers: list[str]
+    task: TaskSpec, prediction: str, answers: list[str]
 ) -> None:
     """case 16"""
-    if golds := scorer.usable(answers):
+    scorer = scorer_of(task)
+    if golds := task.usable(answers):
         before, kept = scorer.score(prediction, golds), list(golds)
         assert scorer.score(prediction, golds[::-1]) == pytest.approx(before)
         assert scorer.score(prediction, golds) == before
@@ -60,7 +66,7 @@ def test_neither_the_order_of_answers_nor_an_earlier_score_matters(
 @given(TEXTS, ANSWERS)
 def test_metrics_together_are_as_each_alone(prediction: str, answers: list[str]) -> None:
     """case 16"""
-    if golds := QA.usable(answers):
+    if golds := NQ.usable(answers):
         alone: dict[str, float] = {}
         for score in (coverage.score, recall_em.score, token_f1.score, exact_match.score, subspan_em.score):
             alone |= score(prediction, golds)
@@ -75,10 +81,10 @@ def test_many_are_scored_as_one_by_one() -> None:
 
 @for_every_scorer
 @given(ANSWERS)
-def test_an_answer_is_right(scorer: Scorer, answers: list[str]) -> None:
-    for gold in scorer.usable(answers):
-        found = scorer.score(gold, [gold])
-        if scorer is not MULTI_ANSWER:  # which reads lines and lists
+def test_an_answer_is_right(task: TaskSpec, answers: list[str]) -> None:
+    for gold in task.usable(answers):
+        found = scorer_of(task).score(gold, [gold])
+        if task is not QUEST:  # which reads lines and lists
             strict = [value for name, value in found.items() if name.endswith("_strict")]
             assert strict == pytest.approx([1] * len(strict))
 
@@ -107,7 +113,7 @@ def test_an_alias_never_lowers_a_score(
 @given(TEXTS, ANSWERS)
 def test_exact_is_full_f1_and_contained(prediction: str, answers: list[str]) -> None:
     """case 3; full F1 is contained too where the answer is one word, since F1 knows no order"""
-    if golds := QA.usable(answers):
+    if golds := NQ.usable(answers):
         found = QA.score(prediction, golds)
         if found["em_strict"]:
             assert found["token_f1_strict"] == found["token_precision_strict"] == found["subspan_em_strict"] == 1
@@ -122,7 +128,7 @@ def test_exact_is_full_f1_and_contained(prediction: str, answers: list[str]) -> 
 
 @given(TEXTS, TEXTS, TEXTS)
 def test_an_answer_among_words_is_contained(answer: str, before: str, after: str) -> None:
-    for gold in QA.usable([answer]):
+    for gold in NQ.usable([answer]):
         assert QA.score(f"{before} {gold} {after}", [gold])["subspan_em_strict"] == 1
 
 
@@ -136,21 +142,28 @@ def test_what_is_symmetric(one: str, other: str) -> None:
 
 @given(st.lists(TEXTS, max_size=4), ANSWERS)
 def test_sets(predictions: list[str], answers: list[str]) -> None:
-    if golds := MULTI_ANSWER.usable(answers):
+    if golds := QUEST.usable(answers):
         found = score_list(predictions, golds)
         assert (found["em_strict"] == 1) == (found["answer_f1"] == 1)
         assert found["em_strict"] <= found["subspan_em_strict"] <= found["coverage_strict"]
 
 
-def test_each_task_has_its_scorer() -> None:
-    assert scorer_for("fever") is LABEL_ACCURACY
-    assert scorer_for("wow") is DIALOGUE
-    assert scorer_for("musique") is scorer_for("hotpotqa") is QA
-    assert scorer_for("quest") is MULTI_ANSWER
+def test_each_kind_has_its_scorer_unless_the_task_names_another() -> None:
+    assert scorer_of(FEVER) is LABEL_ACCURACY
+    assert scorer_of(WOW) is DIALOGUE
+    assert scorer_of(TaskSpec("climate_fever", "fact", {"SUPPORTS": "TRUE", "REFUTES": "FALSE"})) is LABEL_ACCURACY
+    assert scorer_of(QUEST) is ANSWER_SET
+    assert scorer_of(TaskSpec("fever", "qa", scorer="needle")) is NEEDLE
+    with pytest.raises(SetupError, match="no scorer 'nope'; available: qa, label"):
+        scorer_of(TaskSpec("nq", "qa", scorer="nope"))
 
 
 def test_the_headline_stands_before_its_twin() -> None:
-    heads = {task: scorer.metrics[:2] for task, scorer in SCORERS.items()} | {"nq": QA.metrics[:2]}
-    assert heads["nq"] == heads["quest"] == ("subspan_em", "subspan_em_strict")
-    assert heads["wow"] == ("rouge_l", "rouge_l_strict")
-    assert heads["fever"] == ("label_accuracy", "label_accuracy_kilt")
+    heads = {name: (scorer.headline, scorer.strict) for name, scorer in SCORERS.items()}
+    assert heads["qa"] == heads["set"] == ("subspan_em", "subspan_em_strict")
+    assert heads["dialogue"] == ("rouge_l", "rouge_l_strict")
+    assert heads["label"] == ("label_accuracy", "label_accuracy_kilt")
+
+
+def test_the_fields_of_a_scorer_are_metrics_of_it() -> None:
+    assert all(set(scorer.fields) <= set(scorer.metrics) for scorer in SCORERS.values())

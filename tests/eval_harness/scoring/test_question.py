@@ -2,8 +2,9 @@
 
 import pytest
 
-from eval_harness.scoring import QA
-from eval_harness.scoring.published import icr2_form, loft_form
+from eval_harness.scoring.measures.published import icr2_form, loft_form
+from eval_harness.scoring.qa import QA
+from tests.eval_harness.specs import NQ
 
 
 def scores(golds: list[str], prediction: str, *names: str) -> list[float]:
@@ -110,8 +111,8 @@ def test_the_published_forms_step_by_step() -> None:
 @pytest.mark.parametrize("answers", [[], ["<unk>"], ["", " ?! "], [" <unk> "]])
 def test_unlabelled(answers: list[str]) -> None:
     """case 26: nothing to score against, rather than a crash or a point"""
-    assert QA.usable(answers) == []
+    assert NQ.usable(answers) == []
 
 
 def test_an_answer_of_articles_is_usable() -> None:
-    assert QA.usable(["A", "<unk>", "Ann", "Ann"]) == ["A", "Ann", "Ann"]
+    assert NQ.usable(["A", "<unk>", "Ann", "Ann"]) == ["A", "Ann", "Ann"]

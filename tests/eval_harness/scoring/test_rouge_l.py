@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval_harness.scoring import DIALOGUE
-from eval_harness.scoring.rouge_l import score
+from eval_harness.scoring.dialogue import DIALOGUE
+from eval_harness.scoring.measures.rouge_l import score
+from tests.eval_harness.specs import WOW
 
 WORDS = st.lists(st.sampled_from("a b the Cat cat dogs dog café 12 x-y .".split()), max_size=8).map(" ".join)
 
@@ -85,4 +86,4 @@ def test_dialogue_also_has_token_f1() -> None:
 @pytest.mark.parametrize("answers", [[], ["<unk>"], ["", " ?! "]])
 def test_unlabelled(answers: list[str]) -> None:
     """case 26"""
-    assert DIALOGUE.usable(answers) == []
+    assert WOW.usable(answers) == []

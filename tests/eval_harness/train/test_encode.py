@@ -14,6 +14,7 @@ from eval_harness.models.template import Template
 from eval_harness.train.collate import IGNORED, Collator
 from eval_harness.train.encode import Encoded, Encoder, add_marks, end_of_output
 from tests.eval_harness.conftest import save_tokenizer
+from tests.eval_harness.specs import NQ, SPECS
 
 WORDS = st.text(max_size=30) | st.sampled_from(["</s>", "<RETRIEVAL>", "a\n\nAnswer: b", "<|im_end|> é𝒳", "  "])
 ANSWERS = {
@@ -31,7 +32,7 @@ def instances(draw: st.DrawFn) -> Instance:
     texts = draw(st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=5))
     gold = draw(st.sets(st.sampled_from(range(len(texts))), min_size=1))
     passages = [Passage(f"{n}:0", title, text, "random") for n, (title, text) in enumerate(texts)]
-    return Instance("x-1", task, draw(WORDS), [draw(ANSWERS[task])], passages, sorted(gold))
+    return Instance("x-1", SPECS[task], draw(WORDS), [draw(ANSWERS[task])], passages, sorted(gold))
 
 
 def made_tokenizer(folder: Path, chat: bool) -> Any:
@@ -92,7 +93,7 @@ def test_a_tokenizer_that_writes_spaces_of_its_own_learns_the_same() -> None:
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=inner, bos_token="<s>", eos_token="</s>", unk_token="<unk>")
     add_marks(tokenizer)
     passages = [Passage("a:0", "Peru", "Lima is it.", "gold")]
-    instance = Instance("nq-1", "nq", "which", ["Lima"], passages, [0])
+    instance = Instance("nq-1", NQ, "which", ["Lima"], passages, [0])
     found = Encoder(tokenizer, "tiny", "cci", LONG).encode(instance)
     assert isinstance(found, Encoded)
     opens, closes = tokenizer.convert_tokens_to_ids(["<RETRIEVAL>", "</RETRIEVAL>"])
@@ -107,7 +108,7 @@ def test_a_tokenizer_that_writes_spaces_of_its_own_learns_the_same() -> None:
 def many(n: int, gold: int = 3) -> Instance:
     """An instance with n passages of a hundred bytes."""
     passages = [Passage(f"{at}:0", f"T{at}", f"{at % 10}" * 100, "random") for at in range(n)]
-    return Instance("nq-7", "nq", "what", ["Lima"], passages, [gold])
+    return Instance("nq-7", NQ, "what", ["Lima"], passages, [gold])
 
 
 def test_passages_that_are_not_gold_give_way_to_the_limit_and_the_answer_never_does(

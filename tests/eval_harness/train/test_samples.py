@@ -10,6 +10,7 @@ from eval_harness.data.dataset import open_dataset
 from eval_harness.train.encode import Encoded, Encoder
 from eval_harness.train.samples import Order, Part, Samples, choose, described, write_samples
 from tests.eval_harness.conftest import instance
+from tests.eval_harness.specs import WOW
 from tests.eval_harness.train.conftest import CONFIG, learnable, write_dataset
 from tests.eval_harness.train.test_encode import made_tokenizer, many
 
@@ -45,7 +46,7 @@ def test_what_is_left_out_is_counted_by_its_reason(tmp_path: Path) -> None:
         many(20)._replace(id="shortened"),
         many(20)._replace(id="long", gold=[*range(20)]),
         many(3, gold=0)._replace(id="unanswered", answers=[]),
-        many(3, gold=0)._replace(id="groundless", gold=[], task="wow"),
+        many(3, gold=0)._replace(id="groundless", gold=[], spec=WOW),
     ]
     counts = write_samples(tmp_path / "s.arrow", encoder, rows)
     assert counts == {

@@ -5,13 +5,15 @@ from hashlib import sha256
 
 from eval_harness.data.dataset import Instance, Passage
 from eval_harness.methods.base import Answer, Question
+from eval_harness.methods.limits import Limits
 from eval_harness.models.base import GenerationError
 from eval_harness.models.fake import FakeModel, replaying
 from eval_harness.models.session import Session
 from eval_harness.protocols.frames.reading import Room
 from eval_harness.protocols.frames.steps import MultiStep, Steps
+from tests.eval_harness.specs import FRAMES
 
-LIMITS = {"qa": 16}
+LIMITS = Limits({"qa": 16})
 
 
 def article(id: str, passages: int = 1, words: int = 3) -> Passage:
@@ -34,7 +36,7 @@ class Found:
 def asked(id: str = "q1", query: str = "Who?", gold: str = "ab") -> Question:
     """A question whose gold articles are named by letters."""
     passages = [article(one)._replace(role="gold") for one in gold]
-    return Question(Instance(id, "frames", query, ["yes"], passages, [*range(len(gold))]), [], LIMITS["qa"])
+    return Question(Instance(id, FRAMES, query, ["yes"], passages, [*range(len(gold))]), [], LIMITS.answers["qa"])
 
 
 def searcher(found: Found, rounds: int, queries: int = 2, style: str = "vanilla", **more: bool) -> MultiStep:

@@ -37,7 +37,7 @@ def test_a_verdict_is_one_word_or_none(output: str, want: bool | None) -> None:
 
 
 def row(id: str, answer: str | None, status: str = "ok", method: str = "oracle") -> Row:
-    return Row(id, "frames", "c", "test", "oracle", method, "m", status, {}, answer=answer, output="o")  # type: ignore[arg-type]
+    return Row(id, "frames", "qa", "qa", "c", "test", "oracle", method, "m", status, {}, answer=answer, output="o")  # type: ignore[arg-type]
 
 
 def results(folder: Path, model: FakeModel) -> Results:

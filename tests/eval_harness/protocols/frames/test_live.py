@@ -11,12 +11,14 @@ from builders.load_recipe import load_recipe
 from builders.synthetic.base import MadeRecipe
 from builders.synthetic.build import run_made
 from eval_harness.data.dataset import open_dataset
+from eval_harness.methods.limits import Limits
 from eval_harness.models import load_model
 from eval_harness.models.fake import FakeModel
 from eval_harness.protocols.frames import document
 from eval_harness.protocols.frames.plan import FramesPlan
 from eval_harness.protocols.frames.questions import keep_questions
-from eval_harness.run.plan import Plan, record
+from eval_harness.run.plan import Plan
+from eval_harness.run.record import record
 from eval_harness.run.results import Results
 from eval_harness.run.run import run
 
@@ -56,9 +58,9 @@ def test_the_harness_runs_on_the_config(built: Path, tmp_path: Path) -> None:
 @pytest.mark.timeout(1500)
 def test_a_real_model_answers_without_an_error(built: Path, tmp_path: Path) -> None:
     dataset, model = open_dataset(built), load_model("smollm2")
-    limits = dict.fromkeys(("qa", "fact", "dialogue"), 16)
+    limits = Limits({"qa": 16})
     conditions = ("naive", "bm25@2", "oracle", "multistep@2x2x2", "multistep@2x2x2+plan")
-    plan = FramesPlan(dataset, (CONFIG,), conditions, limit=1, max_new_tokens=limits, query_tokens=32)
+    plan = FramesPlan(dataset, (CONFIG,), conditions, limit=1, limits=limits, query_tokens=32)
     plan = plan.fitting(model.count, model.max_positions)
     results = Results(tmp_path / "run", record(plan, model) | plan.facts())
     run(plan, model, results, Progress(disable=True))

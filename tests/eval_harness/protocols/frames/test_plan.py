@@ -8,12 +8,14 @@ from rich.progress import Progress
 
 from builders.errors import SetupError
 from eval_harness.data.dataset import Dataset
+from eval_harness.methods.limits import Limits
 from eval_harness.models.fake import FakeModel
 from eval_harness.protocols.frames.plan import FramesPlan
-from eval_harness.run.plan import record
+from eval_harness.run.record import record
 from eval_harness.run.results import Results, Row, read_rows
 from eval_harness.run.run import run
 from tests.eval_harness.protocols.frames.conftest import reader
+from tests.eval_harness.specs import FEVER
 
 CONDITIONS = ("naive", "bm25@2", "oracle", "multistep@3x2x1", "multistep@3x2x1+plan")
 
@@ -86,11 +88,11 @@ def test_a_stopped_run_goes_on_and_keeps_its_steps(dataset: Dataset, tmp_path: P
 
 def test_articles_too_long_for_the_model_are_cut_or_overlength(dataset: Dataset, tmp_path: Path) -> None:
     """Each of the two articles of q1 has two passages; the second ones have 8 and 4 words."""
-    limits = dict.fromkeys(("qa", "fact", "dialogue"), 8)
+    limits = Limits({"qa": 8})
 
     def oracle(room: int, name: str) -> Row:
         model = FakeModel(reader, max_positions=room + 8)
-        plan = plan_of(dataset, model, "oracle", limit=1, max_new_tokens=limits)
+        plan = plan_of(dataset, model, "oracle", limit=1, limits=limits)
         return rows_of(plan, model, tmp_path / name)["q1", "oracle"]
 
     words = oracle(999, "whole").n_prompt_tokens or 0
@@ -135,6 +137,6 @@ def test_tasks_that_ask_no_question_are_refused(dataset: Dataset, monkeypatch: p
     from eval_harness.run.plan import Plan
 
     instances = Plan.instances(plan_of(dataset, FakeModel(reader)), "frames_1k")
-    monkeypatch.setattr(Plan, "instances", lambda self, config: [one._replace(task="fever") for one in instances])
+    monkeypatch.setattr(Plan, "instances", lambda self, config: [one._replace(spec=FEVER) for one in instances])
     with pytest.raises(SetupError, match="fever asks no questions with one answer; name others with --task"):
         plan_of(dataset, FakeModel(reader)).instances("frames_1k")

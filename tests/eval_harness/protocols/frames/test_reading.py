@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from builders.prompts import Prompt
 from eval_harness.data.dataset import Passage
 from eval_harness.methods.base import Question
+from eval_harness.methods.limits import Limits
 from eval_harness.models.fake import FakeModel
 from eval_harness.models.session import Session
 from eval_harness.protocols.frames.reading import OneStep, Room, first_passages, shown
@@ -59,18 +60,18 @@ def test_what_is_shown_fits_and_one_passage_more_would_not(lengths: list[int], r
 def test_a_single_step_that_must_leave_an_article_out_does_not_fit() -> None:
     """The run marks it overlength: an oracle without one of its articles would be none."""
     question = asked().instance
-    frame = words(OneStep(Room(words, 999, {"qa": 8})).prompt(question, []).text)
+    frame = words(OneStep(Room(words, 999, Limits({"qa": 8}))).prompt(question, []).text)
     many = [article(one) for one in "abcdef"]
-    method = OneStep(Room(words, frame + 20 + 8, {"qa": 8}))
+    method = OneStep(Room(words, frame + 20 + 8, Limits({"qa": 8})))
     assert method.shown(question, many).n_left_out
     assert words(method.prompt(question, many).text) + 8 > frame + 20 + 8
 
 
 def test_one_step_says_what_it_cut() -> None:
     question = asked().instance
-    frame = words(OneStep(Room(words, 999, {"qa": 8})).prompt(question, [article("a", 1)]).text)
+    frame = words(OneStep(Room(words, 999, Limits({"qa": 8}))).prompt(question, [article("a", 1)]).text)
     long: Passage = article("a", 9)
-    method = OneStep(Room(words, frame + 6 + 8, {"qa": 8}))
+    method = OneStep(Room(words, frame + 6 + 8, Limits({"qa": 8})))
     (found,) = method.answer(Session(FakeModel(lambda prompt: prompt)), [Question(question, [long], 999)])
     assert found.steps_log == [  # type: ignore[union-attr]
         {"n_articles": 1, "n_cut": 1, "n_left_out": 0, "passages_each": 3}

@@ -26,7 +26,7 @@ def row(id: str, method: str, right: bool, recall: float | None = None, **more: 
     scores = {MATCH: float(right), EXACT: 0.0, "subspan_em": float(right)}
     scores |= {} if recall is None else {"evidence_recall": recall}
     fields: dict[str, Any] = {"status": "ok", "answer": "six" if right else "no", "output": "o", "scores": scores}
-    return Row(id, "frames", "frames_1k", "test", method, method, "m", **fields | more)
+    return Row(id, "frames", "qa", "qa", "frames_1k", "test", method, method, "m", **fields | more)
 
 
 def step(number: int, answer: str, recall: float, new: int, repeated: int = 0, **more: Any) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import pytest
 
 from eval_harness.data.dataset import prompt_over
+from eval_harness.methods.limits import Limits
 from eval_harness.models.base import GenerationError
 from eval_harness.models.fake import FakeModel
 from eval_harness.models.session import Session
@@ -173,7 +174,7 @@ def test_prompts_fit_the_model_however_much_is_found() -> None:
     """Room for the question and 40 words of articles: what does not fit is counted in the log, never cut unseen."""
     hits = {"x": "abcdefgh"}
     base = len(query_prompt("vanilla", "Who?", (), (), 1).text.split())
-    room = Room(lambda text: len(text.split()), base + 40 + 8, {"qa": 8})
+    room = Room(lambda text: len(text.split()), base + 40 + 8, Limits({"qa": 8}))
     method = MultiStep(Steps(2, 1, 8, "vanilla", 8), Found(hits), room)  # type: ignore[arg-type]
     model = Scripted("x", "one", "x", "two")
     (one,) = answers(method, model, asked())

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 from eval_harness.protocols.oncu.matched import FULL, NONE, ORACLE, Matched, matched
 from eval_harness.report.study import Study, one_study, read_studies
 from eval_harness.run.results import Row, Status
-from eval_harness.scoring import scorer_of
 from eval_harness.scoring.evidence import METRICS, RETRIEVAL_RECALL
+from eval_harness.scoring.registry import scorer_of
 from tests.eval_harness.report.conftest import spec_of, write_run
 
 BM25 = "retrieved_bm25@2+cite"
@@ -68,8 +68,8 @@ def row_of(
         scores[RETRIEVAL_RECALL] = shown
     if status not in ("ok", "unparsed", "error"):
         scores = {}
-    names = (id, task, config, "test", CONDITIONS.get(method, method), method, "tiny")
-    facts = {"kind": spec.kind, "labels": dict(spec.labels), "question_id": question or id, "depth": depth}
+    names = (id, task, spec.kind, spec.scored_by, config, "test", CONDITIONS.get(method, method), method, "tiny")
+    facts = {"question_id": question or id, "depth": depth}
     written = {"prompt_sha256": f"{id}{config}{method}", "answer": f"{answer}", "output": f"{answer}"}
     return Row(*names, status, scores, **facts | written | fields)
 

@@ -2,15 +2,10 @@
 
 from collections.abc import Sequence
 
-from builders.text import contains, normalise
-from eval_harness.scoring.published import loft_form
+from builders.text import contains
+from eval_harness.scoring.measures.published import loft_form
 
 METRICS = ("subspan_em", "subspan_em_strict")
-
-
-def usable(answers: Sequence[str]) -> list[str]:
-    """The answers that something can be matched against: KILT's `<unk>` and answers without a word are none."""
-    return [answer for answer in answers if answer.strip() != "<unk>" and normalise(answer)]
 
 
 def score(prediction: str, answers: Sequence[str]) -> dict[str, float]:

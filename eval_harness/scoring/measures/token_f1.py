@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from builders.text import normalise
-from eval_harness.scoring.published import loft_form
+from eval_harness.scoring.measures.published import loft_form
 
 METRICS = ("token_f1", "token_f1_strict", "token_precision", "token_precision_strict", "n_pred_tokens")
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from builders.text import contains, normalise
-from eval_harness.scoring.published import loft_form
+from eval_harness.scoring.measures.published import loft_form
 
 METRICS = ("coverage", "coverage_strict")
 

@@ -21,11 +21,6 @@ class UnicodeWords:
         return _ACCENT.sub("", unicodedata.normalize("NFD", fold(text))).split()
 
 
-def usable(answers: Sequence[str]) -> list[str]:
-    """The answers that hold a word; KILT's `<unk>` is none."""
-    return [answer for answer in answers if answer.strip() != "<unk>" and UnicodeWords().tokenize(answer)]
-
-
 def score(prediction: str, answers: Sequence[str]) -> dict[str, float]:
     """`rouge_l`, the rouge-score package without stemming as in the paper's code, and `rouge_l_strict`; 0 to 1.
 

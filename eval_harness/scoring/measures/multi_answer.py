@@ -6,8 +6,8 @@ from ast import literal_eval
 from collections.abc import Callable, Collection, Sequence
 
 from builders.text import contains, normalise
-from eval_harness.scoring import coverage
-from eval_harness.scoring.published import loft_form
+from eval_harness.scoring.measures import coverage
+from eval_harness.scoring.measures.published import loft_form
 
 METRICS = ("subspan_em", "subspan_em_strict", "em", "em_strict", *coverage.METRICS, "answer_f1")
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from eval_harness.scoring.published import icr2_form
+from eval_harness.scoring.measures.published import icr2_form
 
 METRICS = ("recall_em",)
 

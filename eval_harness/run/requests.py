@@ -1,0 +1,87 @@
+"""The requests that come of a plan: each instance of each config under each setting."""
+
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+from typing import NamedTuple
+
+from eval_harness.data.dataset import Instance, Passage
+from eval_harness.methods.base import Question
+from eval_harness.methods.names import Setting
+from eval_harness.run.plan import Plan
+
+_ANY = 1 << 62  # positions of a model that takes any prompt
+
+
+class Request(NamedTuple):
+    """An instance under a config and a setting; `passages` is None where the condition cannot be met.
+
+    Prompts are made when they are asked for, since those of long configs together would fill the memory. The digests
+    are of the prompt before any chat template, and of its part up to the last passage (None without passages).
+    """
+
+    config: str
+    setting: Setting
+    instance: Instance
+    passages: list[Passage] | None
+    prompt_sha256: str | None
+    context_sha256: str | None
+    n_prompt_tokens: int
+    max_new_tokens: int
+
+    @property
+    def method(self) -> str:
+        """The name of the setting."""
+        return self.setting.name
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """The key of the row that answers it."""
+        return (self.instance.id, self.config, self.method)
+
+    @property
+    def prompt(self) -> str | None:
+        """The text of the prompt, before any chat template."""
+        if self.passages is None:
+            return None
+        return self.setting.method.prompt(self.instance, self.passages).text
+
+    @property
+    def question(self) -> Question:
+        """What the method is asked."""
+        return Question(self.instance, self.passages or [], self.max_new_tokens)
+
+    @property
+    def answer_key(self) -> tuple[str, str | None]:
+        """Requests with one key have one answer."""
+        return (self.setting.method.name, self.prompt_sha256)
+
+    @property
+    def cost(self) -> int:
+        """Tokens of prompt and output together."""
+        return self.n_prompt_tokens + self.max_new_tokens
+
+
+def requests(plan: Plan, count: Callable[[str], int], positions: int = _ANY) -> Iterator[list[Request]]:
+    """The plan's requests to a model of so many positions, a list for each config and method in turn, in file order."""
+    for config in plan.configs:
+        instances = plan.instances(config)
+        for setting in plan.settings:
+            yield [_request(instance, config, setting, plan, count, positions) for instance in instances]
+
+
+def _request(
+    instance: Instance, config: str, setting: Setting, plan: Plan, count: Callable[[str], int], positions: int
+) -> Request:
+    passages = setting.shown(instance)
+    if passages is None:
+        limit = plan.limits.of(setting, instance.spec, positions)
+        return Request(config, setting, instance, None, None, None, 0, limit)
+    prompt = setting.method.prompt(instance, passages)
+    context = _digest(prompt.text[: prompt.context_end]) if prompt.spans else None
+    n_tokens = count(prompt.text)
+    limit = plan.limits.of(setting, instance.spec, positions - n_tokens)
+    return Request(config, setting, instance, passages, _digest(prompt.text), context, n_tokens, limit)
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()

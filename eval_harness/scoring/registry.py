@@ -1,0 +1,37 @@
+"""Scorers by name; a task names its own, or has that of its kind."""
+
+from builders.format1 import spec_of
+from builders.registry import Registry
+from builders.tasks import TaskSpec
+from eval_harness.scoring.all_needles import ALL_NEEDLES
+from eval_harness.scoring.answer_set import ANSWER_SET
+from eval_harness.scoring.base import Scorer
+from eval_harness.scoring.dialogue import DIALOGUE
+from eval_harness.scoring.label import LABEL_ACCURACY
+from eval_harness.scoring.needle import NEEDLE
+from eval_harness.scoring.qa import QA
+
+VERSION = "3"  # changes with every change that can move a score or adds one
+
+SCORERS: Registry[Scorer] = Registry(
+    "icr2.scorers",
+    "scorer",
+    {
+        "qa": QA,
+        "label": LABEL_ACCURACY,
+        "dialogue": DIALOGUE,
+        "set": ANSWER_SET,
+        "needle": NEEDLE,
+        "all_needles": ALL_NEEDLES,
+    },
+)
+
+
+def scorer_of(task: TaskSpec) -> Scorer:
+    """The scorer of a task; SetupError where it names one that is not there."""
+    return SCORERS[task.scored_by]
+
+
+def scorer_for(task: str) -> Scorer:
+    """The scorer of a task of format 1, which its name says."""
+    return scorer_of(spec_of(task))
