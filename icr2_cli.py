@@ -8,6 +8,7 @@ from rich.console import Console
 
 from builders.cli import register as register_builders
 from builders.errors import SetupError
+from builders.extras import what_to_install
 from dataset_cards.cli import register as register_card
 from dataset_cards.publish_cli import register as register_publish
 from eval_harness.commands.evaluate import register as register_eval_harness
@@ -63,6 +64,12 @@ def main() -> None:
         _stop(f"{error.format_message().rstrip('.')}; see: {error.ctx.command_path if error.ctx else 'icr2'} --help")
     except SetupError as error:
         _stop(str(error))
+    except ImportError as error:
+        command = next((argument for argument in sys.argv[1:] if not argument.startswith("-")), "")
+        line = what_to_install(error, command)
+        if line is None:
+            raise
+        _stop(line)
     except OSError as error:
         if error.errno not in _MENDABLE:
             raise

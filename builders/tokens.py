@@ -1,23 +1,26 @@
 """The one token counter."""
 
+import gzip
 from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from builders.bundled import BUNDLED, bundled_file, cache_folder
+from builders.bundled import BUNDLED, cache_folder
 from builders.errors import SetupError
 from builders.hub import from_hub
+
+# Made from the GGUF of the bundled model, so that counting needs neither the model nor torch.
+_OURS = Path(__file__).parent / "tokenizers"
 
 
 class TokenCounter:
     """Counts tokens of finished text with one named tokenizer; special tokens and templates are not added."""
 
-    def __init__(self, name: str, path: Path) -> None:
+    def __init__(self, name: str, content: bytes) -> None:
         from tokenizers import Tokenizer
 
-        content = path.read_bytes()
         self.name = name
         self.sha256 = sha256(content).hexdigest()
         self._tokenizer = Tokenizer.from_buffer(content)
@@ -36,19 +39,24 @@ class TokenCounter:
 @lru_cache(maxsize=4)
 def token_counter(name: str) -> TokenCounter:
     """The counter of a bundled name, a folder, a tokenizer.json, a GGUF file, or a Hub id[@revision]."""
-    path = Path(name)
-    if path.is_dir():
-        path = path / "tokenizer.json"
-    if name in BUNDLED and BUNDLED[name].file.endswith(".gguf"):
-        path = _from_gguf(bundled_file(name))
-    elif path.suffix == ".gguf" and path.is_file():
-        path = _from_gguf(path)
-    elif not path.is_file():
-        path = _from_hub(name)
+    path = _file_of(name)
+    content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     try:
-        return TokenCounter(name, path)
+        return TokenCounter(name, content)
     except Exception as error:  # the library raises bare Exception on a broken file
         raise SetupError(f"tokenizer {path} cannot be read: {error}") from None
+
+
+def _file_of(name: str) -> Path:
+    """The tokenizer.json of a name, as it is or compressed."""
+    path = Path(name)
+    if name in BUNDLED and (ours := _OURS / f"{name}.json.gz").is_file():
+        return ours
+    if path.suffix == ".gguf" and path.is_file():
+        return _from_gguf(path)
+    if path.is_dir():
+        path = path / "tokenizer.json"
+    return path if path.is_file() else _from_hub(name)
 
 
 def _from_gguf(gguf: Path) -> Path:

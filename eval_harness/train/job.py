@@ -18,7 +18,7 @@ from eval_harness.models.training import Training, read_training, write_training
 from eval_harness.run.results import differing, open_record
 from eval_harness.train.encode import Encoder
 from eval_harness.train.fit import check_launch, processes
-from eval_harness.train.network import imported_peft, write_start
+from eval_harness.train.network import write_start
 from eval_harness.train.points import Point, last_point, remove_parts
 from eval_harness.train.progress import FIGURE, LOG, encoding_bar, say
 from eval_harness.train.samples import Counts, Part, described, write_samples
@@ -80,7 +80,7 @@ def train(folder: Path, model: str, settings: Settings, out: Path, kind: Kind) -
     settings.check()
     check_launch(settings)
     if settings.lora:
-        imported_peft()
+        import peft  # noqa: F401  # missing, it is to stop the training here
     with ExitStack() as held:
         with me.main_process_first():
             job = _job(folder, model, settings, out)

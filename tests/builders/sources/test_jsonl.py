@@ -49,6 +49,19 @@ def test_array_longer_than_a_block(tmp_path: Path):
     assert values(written(tmp_path, json.dumps(wanted))) == wanted
 
 
+def test_array_of_broken_text(tmp_path: Path):
+    """Where parsers of JSON differ, arrays are read as lines are."""
+    text = '{"half": "x\\ud83dy", "whole": "\\ud83d\\ude00", "id": 123456789012345678901234567890}'
+    wanted = [{"half": "x\ufffdy", "whole": "😀", "id": 123456789012345678901234567890}]
+    assert values(written(tmp_path, f"[{text}]")) == values(written(tmp_path, text)) == wanted
+
+
+def test_array_nested_too_deeply(tmp_path: Path):
+    """A file of 20 kB is an error at once, and takes no gigabytes."""
+    with pytest.raises(SetupError, match="record 1: not JSON"):
+        values(written(tmp_path, "[" * 20_000))
+
+
 def test_array_is_streamed(tmp_path: Path):
     records = read_records(written(tmp_path, '[{"a": 1}, broken'))
     assert next(records).values == {"a": 1}

@@ -148,13 +148,3 @@ def test_the_checkpoint_has_the_number_type_of_the_base(tmp_path: Path) -> None:
     load_network(tmp_path / "start", "tiny", "float32").save_pretrained(tmp_path / "best")
     write_finished(tmp_path / "best", tmp_path / "start", tmp_path / "out", lora=False)
     assert load_network(tmp_path / "out", "tiny", "auto").dtype == torch.bfloat16
-
-
-def test_without_the_package_adapters_name_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    import sys
-
-    from eval_harness.train.network import imported_peft
-
-    monkeypatch.setitem(sys.modules, "peft", None)
-    with pytest.raises(SetupError, match=r"pip install 'icr2\[train\]'"):
-        imported_peft()
