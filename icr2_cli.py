@@ -2,6 +2,7 @@
 
 import errno
 import sys
+from collections.abc import Callable
 
 import typer
 from rich.console import Console
@@ -11,7 +12,7 @@ from builders.errors import SetupError
 from builders.extras import what_to_install
 from dataset_cards.cli import register as register_card
 from dataset_cards.publish_cli import register as register_publish
-from eval_harness.commands.evaluate import register as register_eval_harness
+from eval_harness.commands.evaluate import register as register_evaluate
 from eval_harness.commands.experiment import register as register_experiment
 from eval_harness.commands.frames import register as register_frames
 from eval_harness.commands.needles import register as register_needles
@@ -22,31 +23,33 @@ from eval_harness.commands.tasks import register as register_tasks
 from eval_harness.commands.train import register as register_train
 from validation.cli import register as register_validation
 
+Register = Callable[[typer.Typer], None]
+PANELS: dict[str, tuple[Register, ...]] = {
+    "Build": (register_builders,),
+    "Validate and publish": (register_validation, register_card, register_publish),
+    "Evaluate": (register_evaluate, register_probe, register_tasks),
+    "Protocols": (register_oncu, register_frames, register_needles),
+    "Report": (register_report,),
+    "Train": (register_train, register_experiment),
+}
+
 app = typer.Typer(
-    help="Builds, checks, publishes and runs benchmarks of in-context retrieval and reasoning.",
+    help="Build, validate and run long-context retrieval benchmarks.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for register in (
-    register_builders,
-    register_validation,
-    register_card,
-    register_publish,
-    register_eval_harness,
-    register_probe,
-    register_oncu,
-    register_frames,
-    register_needles,
-    register_report,
-    register_tasks,
-    register_train,
-    register_experiment,
-):
-    register(app)
+for panel, registers in PANELS.items():
+    part = typer.Typer()
+    for register in registers:
+        register(part)
+    for one in (*part.registered_commands, *part.registered_groups):
+        one.rich_help_panel = panel
+    app.registered_commands += part.registered_commands
+    app.registered_groups += part.registered_groups
 
-_UsageError = typer.BadParameter.__base__ or typer.BadParameter  # of all that is wrong with options and arguments
-_MENDABLE = {
+_UsageError = typer.BadParameter.__base__ or typer.BadParameter  # the base of all errors in options and arguments
+_FIXABLE = {
     errno.ENOSPC: "the disk is full; free some space and run the same command again",
     errno.EDQUOT: "your quota is used up; free some space and run the same command again",
     errno.EACCES: "no permission; choose a folder that you may write to",
@@ -55,11 +58,11 @@ _MENDABLE = {
 
 
 def main() -> None:
-    """Runs the command; what the user can mend is one line on the error output and exit code 2."""
+    """Runs the command; an error that the user can fix is one line on stderr and exit code 2."""
     try:
         sys.exit(app(prog_name="icr2", standalone_mode=False))
     except _UsageError as error:
-        if not error.format_message():  # nothing was asked, and the help is printed
+        if not error.format_message():  # called without arguments, so the help is printed
             sys.exit(2)
         _stop(f"{error.format_message().rstrip('.')}; see: {error.ctx.command_path if error.ctx else 'icr2'} --help")
     except SetupError as error:
@@ -71,11 +74,11 @@ def main() -> None:
             raise
         _stop(line)
     except OSError as error:
-        if error.errno not in _MENDABLE:
+        if error.errno not in _FIXABLE:
             raise
-        _stop(f"{error.filename or 'writing failed'}: {_MENDABLE[error.errno]}")
+        _stop(f"{error.filename or 'writing failed'}: {_FIXABLE[error.errno]}")
     except (KeyboardInterrupt, typer.Abort):
-        Console(stderr=True).print("stopped; run the same command again to go on")
+        Console(stderr=True).print("stopped; rerun the same command to continue")
         sys.exit(130)
 
 

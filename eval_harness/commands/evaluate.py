@@ -70,7 +70,7 @@ def evaluate(
     speed: options.Batches,
     server: options.Server,
 ) -> None:
-    """Run a model on a dataset and score it. Resumable: rerun the same command to continue."""
+    """Run a model on a dataset and score it. Resumable: rerun to resume."""
     dataset = open_dataset(folder)
     check_parts(dataset, config, rows.split)
     plan = Plan(

@@ -79,7 +79,7 @@ def experiment(
     dry_run: Annotated[bool, option("dry_run", "Prints the commands.", "--dry-run")] = False,
     changes: Changes,
 ) -> None:
-    """Build, train, evaluate and report the paper's comparisons. Resumable: rerun the same command to continue."""
+    """Build, train, evaluate and report the paper's comparisons. Resumable: rerun to resume."""
     from eval_harness.experiments.commands import Place
     from eval_harness.experiments.registry import EXPERIMENTS
     from eval_harness.experiments.run import CONFIGS, needed, report, run

@@ -87,7 +87,7 @@ def run(
     speed: options.Batches,
     server: options.Server,
 ) -> None:
-    """Answer a config's questions under each condition. Resumable: rerun the same command to continue."""
+    """Answer a config's questions under each condition. Resumable: rerun to resume."""
     from eval_harness.protocols.frames.questions import keep_questions
 
     dataset = open_dataset(folder)
@@ -135,7 +135,7 @@ def judge(
     speed: options.Speed,
     server: JudgeServer,
 ) -> None:
-    """Let a model judge every answer of a run as correct or not. Resumable: rerun the same command to continue."""
+    """Let a model judge every answer of a run as correct or not. Resumable: rerun to resume."""
     from rich.console import Console
     from rich.progress import Progress
 

@@ -83,7 +83,7 @@ def needles(
     expansion: Expansion,
     run: options.Run,
 ) -> None:
-    """Measure whether an embedding model finds needles in long texts. Resumable: rerun the same command to continue."""
+    """Measure whether an embedding model finds needles in long texts. Resumable: rerun to resume."""
     from eval_harness.protocols.needles.haystacks import needle_configs, read_haystacks
 
     dataset = open_dataset(folder)

@@ -49,7 +49,7 @@ def sft(
     steps: SftSteps,
     memory: options.Memory,
 ) -> None:
-    """Fine-tune a model. Resumable: rerun the same command to continue.
+    """Fine-tune a model. Resumable: rerun to resume.
 
     On several GPUs: accelerate launch --config_file "$(icr2 train configs)/fsdp_8.yaml" -m icr2_cli train sft ...
     """

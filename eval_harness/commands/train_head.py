@@ -46,7 +46,7 @@ def head(
     steps: options.Steps,
     memory: options.Memory,
 ) -> None:
-    """Train a model together with a retrieval head. Resumable: rerun the same command to continue."""
+    """Train a model together with a retrieval head. Resumable: rerun to resume."""
     from eval_harness.train.head.settings import HeadSettings
     from eval_harness.train.head.training import HEAD
     from eval_harness.train.job import train
