@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from benchmarks.memory import RETRIEVERS
 from benchmarks.report import Result
 from benchmarks.timing import Timed, alternately
-from builders.manifest import raw_manifest
+from builders.manifest import read_manifest
 from eval_harness.lm_eval.hooks import UNPARSED
 from eval_harness.lm_eval.write import source_of, write_tasks
 from eval_harness.models.local import find_checkpoint
@@ -36,7 +36,7 @@ def bench(folder: Path, work: Path) -> list[Result]:
 
 def compared(dataset: Path, model: str, items: int, work: Path) -> list[Result]:
     """The results for a dataset and a model's folder."""
-    write_tasks(source_of(raw_manifest(dataset), str(dataset)), work / "tasks")
+    write_tasks(source_of(read_manifest(dataset), str(dataset)), work / "tasks")
     equal = ("--dtype", "float32", "--batch-size", "1", "--no-prefix-reuse")
     ours, defaults, peer = alternately(
         lambda: _ours(dataset, model, items, work / "ours", equal),

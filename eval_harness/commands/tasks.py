@@ -33,15 +33,15 @@ def tasks(
         return
     if dataset is None or write is None:
         raise SetupError("give both a dataset and a folder for its task files: icr2 tasks DIR --write FOLDER")
-    from builders.manifest import raw_manifest
+    from builders.manifest import read_manifest
     from eval_harness.lm_eval.hub import fetch
     from eval_harness.lm_eval.write import source_of, write_tasks
 
     if Path(dataset).is_dir():
         if revision is not None:
             raise SetupError(f"{dataset} is a folder and has no revisions; leave out --revision")
-        source = source_of(raw_manifest(Path(dataset)), path or str(Path(dataset).resolve()))
+        source = source_of(read_manifest(Path(dataset)), path or str(Path(dataset).resolve()))
     else:
         at = fetch(dataset, revision, ["manifest.json"])
-        source = source_of(raw_manifest(at), dataset, revision or at.name)
+        source = source_of(read_manifest(at), dataset, revision or at.name)
     typer.echo(f"wrote {write_tasks(source, write)} files for {len(source.configs)} configs to {write}")

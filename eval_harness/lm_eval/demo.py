@@ -4,7 +4,6 @@ from hashlib import sha256
 from pathlib import Path
 
 from builders.bundled import cache_folder
-from builders.config import Recipe
 from builders.errors import SetupError
 from builders.files import replacing
 from builders.load_recipe import load_recipe
@@ -17,8 +16,7 @@ DATASET = "icr2"  # the folder that the files look for, beside themselves and th
 def demo_tasks() -> Path:
     """The folder with the demo's task files, written whole when it is missing or differs from what is made now."""
     recipe, _ = load_recipe("demo", [])
-    assert isinstance(recipe, Recipe)
-    files = task_files(Source(DATASET, None, tuple(recipe.configs), tuple(recipe.tasks)))
+    files = task_files(Source(DATASET, None, recipe.configs, recipe.tasks_of({})))
     content = sha256("".join(f"{name}\0{text}\0" for name, text in sorted(files.items())).encode()).hexdigest()
     folder = cache_folder() / "lm_eval" / f"demo-{VERSION}-{content[:16]}"
     if _read(folder) != files:

@@ -1,24 +1,38 @@
 """Writes task files for lm-eval: for every config, condition and task of a dataset, and the groups over them."""
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import yaml
 
 from builders.errors import SetupError
-from builders.format1 import spec_of
+from builders.manifest import Manifest
+from builders.tasks import TaskSpec
 from eval_harness.lm_eval.hooks import SPLIT, UNPARSED, VERSION
 from eval_harness.methods.limits import LIMITS
 from eval_harness.scoring.base import COUNTS
-from eval_harness.scoring.registry import scorer_for
+from eval_harness.scoring.registry import scorer_of
 
+MIXED = "icr2"  # the family of configs of a length and a ratio
 METHODS = {"": "vanilla_rag", "_closed_book": "closed_book", "_oracle": "oracle_rag"}  # by the end of a task's name
-_RATIO_CONFIG = re.compile(r"(?P<length>[^_]+)_p\d+")
 _TURN_ENDS = ["<|im_end|>", "<|eot_id|>", "<end_of_turn>"]  # where `icr2 eval` stops a chat model beside its own end
 
 File = dict[str, Any]
+
+
+class Config(Protocol):
+    """What manifests and recipes say of a config."""
+
+    @property
+    def family(self) -> str:
+        """`icr2` where the configs of a length differ in their ratio."""
+        ...
+
+    @property
+    def length(self) -> str | None:
+        """The label of its context length."""
+        ...
 
 
 class Source(NamedTuple):
@@ -26,24 +40,23 @@ class Source(NamedTuple):
 
     dataset: str  # a folder, or with `revision` a repository of the Hub
     revision: str | None
-    configs: tuple[str, ...]
-    tasks: tuple[str, ...]
+    configs: Mapping[str, Config]
+    tasks: Sequence[TaskSpec]
 
 
-def source_of(manifest: dict[str, Any], dataset: str, revision: str | None = None) -> Source:
+def source_of(manifest: Manifest, dataset: str, revision: str | None = None) -> Source:
     """The source that a manifest describes; SetupError where no config has a test split."""
-    configs = tuple(config for config, splits in manifest["configs"].items() if SPLIT in splits)
-    tasks = tuple(manifest["recipe"].get("tasks", ()))
-    if not configs or not tasks:
-        raise SetupError(f"the manifest of {dataset} names no config with a split {SPLIT!r}, or no task")
-    return Source(dataset, revision, configs, tasks)
+    configs = {name: config for name, config in manifest.configs.items() if SPLIT in config.files}
+    if not configs:
+        raise SetupError(f"{dataset} has no config with the split {SPLIT!r}; build it with test instances")
+    return Source(dataset, revision, configs, tuple(manifest.tasks.values()))
 
 
 def write_tasks(source: Source, folder: Path) -> int:
     """Writes the files into `folder` and returns how many; SetupError where other task files lie in it."""
     files = task_files(source)
     if others := sorted({path.name for path in folder.glob("*.yaml")} - files.keys()):
-        raise SetupError(f"{folder} holds task files of something else, such as {others[0]}; choose another folder")
+        raise SetupError(f"{folder} holds other task files, such as {others[0]}; choose another folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
@@ -54,13 +67,13 @@ def write_tasks(source: Source, folder: Path) -> int:
 
 
 def task_files(source: Source) -> dict[str, str]:
-    """The text of each file by its name; what files have in common stands in those whose names start with `_`."""
+    """The text of each file by its name; files whose names start with `_` contain what others have in common."""
     files: dict[str, File] = {"_base": _base(source)}
-    files |= {f"_{task}": _kind(task) for task in source.tasks}
+    files |= {f"_{task.name}": _kind(task) for task in source.tasks}
     for ending, method in METHODS.items():
-        for config in source.configs:
-            name = _name(config) + ending
-            files |= {f"{name}_{task}": _task(name, config, task, method) for task in source.tasks}
+        for config, about in source.configs.items():
+            name = _name(config, about) + ending
+            files |= {f"{name}_{task.name}": _task(name, config, task.name, method) for task in source.tasks}
             files[name] = _config_group(name, source.tasks)
         files |= {group: _group(group, members) for group, members in _groups(source.configs, ending)}
     return {f"{name}.yaml": _text(file) for name, file in files.items()}
@@ -82,9 +95,9 @@ def _base(source: Source) -> File:
     }
 
 
-def _kind(task: str) -> File:
-    limit = LIMITS.answers[spec_of(task).kind]
-    better: dict[str, bool | None] = {metric: None if metric in COUNTS else True for metric in scorer_for(task).metrics}
+def _kind(task: TaskSpec) -> File:
+    limit = LIMITS.answers[task.kind]
+    better: dict[str, bool | None] = {metric: None if metric in COUNTS else True for metric in scorer_of(task).metrics}
     return {
         "include": "_base.yaml",
         "generation_kwargs": {"until": _TURN_ENDS, "max_gen_toks": limit, "do_sample": False},
@@ -103,34 +116,34 @@ def _task(group: str, config: str, task: str, method: str) -> File:
     }
 
 
-def _config_group(name: str, tasks: Sequence[str]) -> File:
-    """The group of a config's tasks; it has a value where all tasks are scored alike, and says which average it is."""
-    group = _group(name, [f"{name}_{task}" for task in tasks])
-    headlines = {scorer_for(task).metrics[0] for task in tasks}
+def _config_group(name: str, tasks: Sequence[TaskSpec]) -> File:
+    """The group of a config's tasks; where all tasks have the same scorer, it has their macro average."""
+    group = _group(name, [f"{name}_{task.name}" for task in tasks])
+    headlines = {scorer_of(task).metrics[0] for task in tasks}
     if len(headlines) > 1:
         return group
     macro = {"metric": headlines.pop(), "aggregation": "mean", "weight_by_size": False}
     return group | {"group_alias": f"{name} (macro)", "aggregate_metric_list": [macro]}
 
 
-def _groups(configs: Iterable[str], ending: str) -> Iterator[tuple[str, list[str]]]:
+def _groups(configs: Mapping[str, Config], ending: str) -> Iterator[tuple[str, list[str]]]:
     """A group for each length, of all its ratios, and the group `icr2` of these."""
     lengths: dict[str, list[str]] = {}
-    for config in configs:
-        if found := _RATIO_CONFIG.fullmatch(config):
-            lengths.setdefault(f"icr2_{found['length']}{ending}", []).append(_name(config) + ending)
+    for config, about in configs.items():
+        if about.family == MIXED:
+            lengths.setdefault(f"{MIXED}_{about.length}{ending}", []).append(_name(config, about) + ending)
     yield from lengths.items()
     if lengths:
-        yield f"icr2{ending}", list(lengths)
+        yield f"{MIXED}{ending}", list(lengths)
 
 
 def _group(name: str, members: Sequence[str]) -> File:
     return {"group": name, "task": list(members), "metadata": {"version": VERSION}}
 
 
-def _name(config: str) -> str:
-    """`icr2_1k_p75` for a config of a length and a ratio; any other config is named for what it is."""
-    return f"icr2_{config}" if _RATIO_CONFIG.fullmatch(config) else config
+def _name(config: str, about: Config) -> str:
+    """`icr2_1k_p75` for a config of a length and a ratio; other configs already have their family in their name."""
+    return f"{MIXED}_{config}" if about.family == MIXED else config
 
 
 class _Function(str):

@@ -8,7 +8,7 @@ import pytest
 from rich.progress import Progress
 
 from builders.errors import SetupError
-from builders.manifest import raw_manifest
+from builders.manifest import read_manifest
 from eval_harness.data.dataset import open_dataset
 from eval_harness.lm_eval.demo import demo_tasks
 from eval_harness.lm_eval.write import source_of, write_tasks
@@ -30,7 +30,7 @@ AS_WE_DECODE = {"repetition_penalty": 1.0}
 
 
 def task_folder(dataset: Path, out: Path) -> Path:
-    write_tasks(source_of(raw_manifest(dataset), str(dataset)), out)
+    write_tasks(source_of(read_manifest(dataset), str(dataset)), out)
     return out
 
 

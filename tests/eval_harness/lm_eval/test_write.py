@@ -5,15 +5,21 @@ import pytest
 import yaml
 
 from builders import prompts
+from builders.config import ConfigSpec
 from builders.errors import SetupError
-from builders.manifest import raw_manifest
+from builders.manifest import read_manifest
+from builders.tasks import TaskSpec
 from eval_harness.lm_eval import write
 from eval_harness.lm_eval.hooks import VERSION
 from eval_harness.lm_eval.write import Source, source_of, task_files, write_tasks
 from eval_harness.methods.limits import LIMITS
 from eval_harness.scoring import registry as scorers
-from eval_harness.scoring.registry import scorer_for
+from eval_harness.scoring.registry import SCORERS
+from tests.eval_harness.lm_eval.conftest import write_dataset
 
+NQ = TaskSpec("nq", "qa")
+FEVER = TaskSpec("fever", "fact", {"SUPPORTS": "TRUE", "REFUTES": "FALSE"})
+CONFIG = {"1k_p0": ConfigSpec("icr2", "1k")}
 README = Path(write.__file__).with_name("README.md")
 
 
@@ -30,7 +36,7 @@ def read(text: str) -> dict[str, Any]:
 
 @pytest.fixture
 def files(tiny: Path) -> dict[str, dict[str, Any]]:
-    return {name: read(text) for name, text in task_files(source_of(raw_manifest(tiny), "/data/tiny")).items()}
+    return {name: read(text) for name, text in task_files(source_of(read_manifest(tiny), "/data/tiny")).items()}
 
 
 def test_a_version_stands_for_one_set_of_prompts_scorers_and_limits() -> None:
@@ -62,41 +68,53 @@ def test_groups(files: dict[str, dict[str, Any]]) -> None:
 
 
 def test_a_group_has_a_value_only_where_all_tasks_are_scored_alike() -> None:
-    """case 155: and it says which average it is"""
-    mixed = read(task_files(Source("d", None, ("1k_p0",), ("nq", "fever")))["icr2_1k_p0.yaml"])
+    """and the group says which average it is"""
+    mixed = read(task_files(Source("d", None, CONFIG, (NQ, FEVER)))["icr2_1k_p0.yaml"])
     assert "aggregate_metric_list" not in mixed
-    alike = read(task_files(Source("d", None, ("1k_p0",), ("nq", "hotpotqa")))["icr2_1k_p0.yaml"])
+    alike = read(task_files(Source("d", None, CONFIG, (NQ, TaskSpec("questions", "qa"))))["icr2_1k_p0.yaml"])
     assert alike["group_alias"] == "icr2_1k_p0 (macro)"
     assert [(one["metric"], one["weight_by_size"]) for one in alike["aggregate_metric_list"]] == [("subspan_em", False)]
 
 
-@pytest.mark.parametrize(("task", "kind"), [("nq", "qa"), ("fever", "fact"), ("wow", "dialogue")])
+@pytest.mark.parametrize(
+    ("task", "limit", "scorer"), [("nq", 64, "qa"), ("fever", 32, "label"), ("wow", 128, "dialogue")]
+)
 def test_a_kind_of_task_has_our_limit_and_metrics_and_no_stop_at_a_blank_line(
-    files: dict[str, dict[str, Any]], task: str, kind: str
+    files: dict[str, dict[str, Any]], task: str, limit: int, scorer: str
 ) -> None:
-    """case 153"""
     settings = files[f"_{task}.yaml"]["generation_kwargs"]
-    assert settings["max_gen_toks"] == LIMITS.answers[kind]
+    assert settings["max_gen_toks"] == limit
     assert settings["do_sample"] is False
     assert settings["until"] and not [stop for stop in settings["until"] if not stop.strip()]
     metrics = [entry["metric"] for entry in files[f"_{task}.yaml"]["metric_list"]]
-    assert metrics == [*scorer_for(task).metrics, "unparsed"]
+    assert metrics == [*SCORERS[scorer].metrics, "unparsed"]
 
 
 def test_a_repository_is_named_with_its_revision() -> None:
-    base = read(task_files(Source("me/icr2", "v1.0.0", ("1k_p0",), ("nq",)))["_base.yaml"])
+    base = read(task_files(Source("me/icr2", "v1.0.0", CONFIG, (NQ,)))["_base.yaml"])
     assert (base["metadata"]["dataset"], base["metadata"]["dataset_revision"]) == ("me/icr2", "v1.0.0")
 
 
 def test_files_can_be_written_again_but_not_among_others(tiny: Path, tmp_path: Path) -> None:
-    source = source_of(raw_manifest(tiny), "x")
+    source = source_of(read_manifest(tiny), "x")
     out = tmp_path / "deep" / "out"
     assert write_tasks(source, out) == write_tasks(source, out) == len(list(out.iterdir()))
     (out / "other.yaml").write_text("task: other\n")
-    with pytest.raises(SetupError, match=r"something else, such as other\.yaml"):
+    with pytest.raises(SetupError, match=r"other task files, such as other\.yaml"):
         write_tasks(source, out)
 
 
-def test_a_dataset_without_a_test_split_is_refused() -> None:
-    with pytest.raises(SetupError, match="no config with a split 'test'"):
-        source_of({"configs": {"1k_p0": {"train": []}}, "recipe": {"tasks": {"nq": {}}}}, "x")
+def test_a_dataset_without_a_test_split_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match="x has no config with the split 'test'"):
+        source_of(read_manifest(write_dataset(tmp_path, configs=())), "x")
+
+
+def test_names_and_metrics_follow_from_what_the_manifest_says_and_not_from_names() -> None:
+    """A task called fever whose questions have sets of answers, in a config that is named like one with a ratio."""
+    task = TaskSpec("fever", "set")
+    files = task_files(Source("d", None, {"1k_p0": ConfigSpec("given"), "mine": ConfigSpec("icr2", "2k")}, (task,)))
+    assert files.keys() >= {"1k_p0_fever.yaml", "icr2_mine_fever.yaml", "icr2_2k.yaml"}
+    assert read(files["icr2_2k.yaml"])["task"] == ["icr2_mine"]
+    settings = read(files["_fever.yaml"])
+    assert settings["generation_kwargs"]["max_gen_toks"] == 64
+    assert "answer_f1" in [entry["metric"] for entry in settings["metric_list"]]
