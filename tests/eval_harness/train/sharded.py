@@ -1,11 +1,6 @@
-"""One of two processes that share a model: `accelerate launch ... -m tests.eval_harness.train.sharded ...`.
-
-Arguments: DATASET MODEL OUT KIND STEP, with a kind of `KINDS` and the step whose loss is the last before the process is
-killed, or 0. Accelerate deals a model out among GPUs alone; here it takes CPUs for such.
-"""
+"""One of two processes that share a model: accelerate deals one out among GPUs alone, and takes CPUs for such here."""
 
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -70,12 +65,12 @@ def kill_after(step: int) -> None:
     Log.add = added  # type: ignore[method-assign]
 
 
-if __name__ == "__main__":
-    dataset, model, out, name, last = sys.argv[1:]
+def shared(dataset: Path, model: Path, out: Path, name: str, last: int) -> None:
+    """Trains by a kind of `KINDS`; `last` is the step whose loss is the last before the process is killed, or 0."""
     take_cpus_for_gpus()
-    kill_after(int(last))
+    kill_after(last)
     kind, chosen = KINDS[name](accumulate=2)
-    train(Path(dataset), model, chosen, Path(out), kind)
+    train(dataset, str(model), chosen, out, kind)
 
     from accelerate.state import AcceleratorState
 

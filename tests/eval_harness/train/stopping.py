@@ -1,11 +1,7 @@
-"""A training that is killed: `python -m tests.eval_harness.train.stopping DATASET MODEL OUT STEP MOMENT`.
-
-MOMENT: `step`, once the loss of a step is written, or `save`, before the checkpoint of a step is marked whole.
-"""
+"""A training that is killed."""
 
 import os
 import signal
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +36,7 @@ def kill_at(step: int, moment: str) -> None:
     Log.add, fit.mark_whole = added, marked  # type: ignore[method-assign, assignment]
 
 
-if __name__ == "__main__":
-    dataset, model, out, step, moment = sys.argv[1:]
-    kill_at(int(step), moment)
-    train(Path(dataset), model, settings(**CHOSEN), Path(out), SFT)
+def stopped(dataset: Path, model: Path, out: Path, step: int, moment: str) -> None:
+    """Trains until `step`, once a step's loss is written, or `save`, before its checkpoint is marked whole."""
+    kill_at(step, moment)
+    train(dataset, str(model), settings(**CHOSEN), out, SFT)

@@ -1,7 +1,6 @@
 """A training that was killed goes on with the losses of one that was not."""
 
-import subprocess
-import sys
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,8 @@ from typing import Any
 import pytest
 
 from tests.eval_harness.train.conftest import losses
-from tests.eval_harness.train.stopping import CHOSEN
+from tests.eval_harness.train.stopping import CHOSEN, stopped
+from tests.processes import ended
 
 
 @pytest.mark.slow
@@ -20,9 +20,7 @@ def test_killed_and_resumed_it_gives_the_losses_of_one_undisturbed(
     undisturbed, record = trained("undisturbed", **CHOSEN)
     out = tmp_path / "killed"
     for step, moment, left in ((6, "step", [4]), (8, "save", [4, 8])):
-        command = [sys.executable, "-m", "tests.eval_harness.train.stopping", dataset, base, out, step, moment]
-        killed = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False)
-        assert killed.returncode == -9, killed.stderr[-2000:]
+        assert ended(stopped, [(dataset, base, out, step, moment)]) == [-signal.SIGKILL]
         assert not out.exists()
         work = out.with_name("killed.work")
         assert sorted(int(path.name.split("-")[1]) for path in work.glob("checkpoint-*")) == left

@@ -1,8 +1,5 @@
 """A model dealt out among two processes, by the settings for eight GPUs, gives what one process gives."""
 
-import os
-import subprocess
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -13,7 +10,8 @@ from safetensors.torch import load_file
 from eval_harness.commands.train import CONFIGS
 from eval_harness.train.job import train
 from tests.eval_harness.train.conftest import losses
-from tests.eval_harness.train.sharded import KINDS
+from tests.eval_harness.train.sharded import KINDS, shared
+from tests.processes import launched
 
 pytestmark = pytest.mark.slow
 ZERO = pytest.mark.skipif(find_spec("deepspeed") is None, reason="needs deepspeed: pip install deepspeed")
@@ -30,32 +28,19 @@ def test_it_gives_what_one_process_gives_also_when_it_is_killed(
 ) -> None:
     """Killed after step 3, one beyond its point, and run again."""
     of, settings = KINDS[kind](accumulate=4)
-    alone, shared = tmp_path / "alone", tmp_path / "shared"
+    alone, out = tmp_path / "alone", tmp_path / "shared"
     train(dataset, str(base), settings, alone, of)
-    for last in ("3", "0"):
-        assert not shared.exists()
-        done = launched(how, dataset, base, shared, kind, last)
-        assert shared.exists() == (last == "0"), done.stderr[-3000:]
+    for last in (3, 0):
+        assert not out.exists()
+        codes = launched(["--config_file", str(CONFIGS / f"{how}.yaml")], shared, dataset, base, out, kind, last)
+        assert (codes == [0, 0], out.exists()) == (last == 0, last == 0)
 
-    found, wanted = losses(shared), losses(alone)
+    found, wanted = losses(out), losses(alone)
     assert [line[0] for line in found] == [line[0] for line in wanted]
     for ours, theirs in zip(found, wanted, strict=True):
         assert ours == pytest.approx(theirs, abs=1e-4)
     for path in alone.glob("*.safetensors"):
-        ours, theirs = load_file(shared / path.name), load_file(path)
+        ours, theirs = load_file(out / path.name), load_file(path)
         assert ours.keys() == theirs.keys()
         for name, weights in theirs.items():
             torch.testing.assert_close(ours[name], weights, atol=1e-4, rtol=0)
-
-
-def launched(how: str, *what: object) -> subprocess.CompletedProcess[str]:
-    """Two processes, launched by settings of ours in float32."""
-    launch = f"--config_file {CONFIGS / f'{how}.yaml'} --num_processes 2 --mixed_precision no --main_process_port 0"
-    command = [sys.executable, "-m", "accelerate.commands.launch", *launch.split(), "-m"]
-    return subprocess.run(
-        [*command, "tests.eval_harness.train.sharded", *map(str, what)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | {"OMP_NUM_THREADS": "1", "DS_ACCELERATOR": "cpu"},
-    )

@@ -1,10 +1,4 @@
-"""One of two processes that each hold half of the weights: `torch.distributed.run -m ... no|wrapped`.
-
-Compares the loss and the gradients of the sharded module with those of a whole one; `wrapped`, activations are computed
-anew, by the wrapper that FSDP brings.
-"""
-
-import sys
+"""One of two processes that each hold half of the weights."""
 
 import torch
 import torch.distributed as dist
@@ -16,7 +10,11 @@ from eval_harness.train.head.joint import Objective
 from tests.eval_harness.train.head.test_joint import batch, parts
 
 
-def main(anew: str) -> None:
+def compared(anew: str) -> None:
+    """Compares loss and gradients of a sharded module with those of a whole one.
+
+    Where `anew` is `wrapped`, activations are computed anew by the wrapper that FSDP brings.
+    """
     dist.init_process_group("gloo")
     mesh = init_device_mesh("cpu", (2,))
     whole, ours = parts(Objective("gen+ret", 2)), parts(Objective("gen+ret", 2))
@@ -35,7 +33,3 @@ def main(anew: str) -> None:
     for one, other in zip(whole.parameters(), ours.parameters(), strict=True):
         torch.testing.assert_close(other.grad.full_tensor(), one.grad)
     dist.destroy_process_group()
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])
