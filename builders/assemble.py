@@ -3,7 +3,7 @@
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import file_digest, sha256
 from importlib.metadata import version
@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from builders.card import card
-from builders.config import AnyRecipe, Source, digest_of
+from builders.config import Recipe, digest_of
 from builders.errors import SetupError
 from builders.files import remove, replacing, write_json
 from builders.manifest import FORMAT
@@ -21,36 +21,27 @@ from builders.retrieve import RETRIEVERS
 from builders.retrieve.base import about
 from builders.tasks import TaskSpec
 from builders.tokens import token_counter
-from builders.work import Build
+from builders.work import Build, Input
 
 Configs = Mapping[str, dict[str, list[Path]]]  # config -> split -> files, in order
 
 
-def assemble(build: Build, out: Path, inputs: Mapping[str, str]) -> dict[str, Any]:
-    """Makes the dataset folder `out` of a finished build and returns its manifest.
-
-    `inputs` are the digests of the input files by their place in the recipe.
-    """
-    with new_dataset(out) as folder:
+def assemble(build: Build[Any], out: Path) -> dict[str, Any]:
+    """Makes the dataset folder `out` of a finished build and returns its manifest."""
+    with _new_dataset(out) as folder:
         configs: Configs = {config: {} for config in build.recipe.configs}
         for shard in build.shards("write"):
             config, name = shard.split("--")
             path = _place(build.path("write", shard), folder / config / name)
             configs[config].setdefault(name.split("-")[0], []).append(path)
-        manifest = manifest_of(
-            build.recipe,
-            build.recipe.tasks_of({}),
-            described(configs, folder),
-            {place: (_source_at(build, place), digest) for place, digest in inputs.items()},
-            {stage: counts for stage in build.digests if (counts := build.counts(stage))},
-            _retrievers(build),
-        )
-        write_head(folder, manifest)
+        manifest = _manifest(build, _described(configs, folder))
+        write_json(folder / "manifest.json", manifest, sort_keys=False)  # configs stay in the recipe's order
+        (folder / "README.md").write_text(card(manifest), encoding="utf-8")
     return manifest
 
 
 @contextmanager
-def new_dataset(out: Path) -> Iterator[Path]:
+def _new_dataset(out: Path) -> Iterator[Path]:
     """A folder to fill; it becomes the dataset folder `out` by one rename. One that is no dataset is never replaced."""
     if out.exists() and not (out / "manifest.json").is_file():
         raise SetupError(f"{out} is there and is no dataset (it has no manifest.json); choose another --out")
@@ -59,12 +50,6 @@ def new_dataset(out: Path) -> Iterator[Path]:
     with replacing(out) as partial:
         partial.mkdir()
         yield partial
-
-
-def write_head(folder: Path, manifest: dict[str, Any]) -> None:
-    """Writes the manifest and the first card of a dataset whose files are in place."""
-    write_json(folder / "manifest.json", manifest, sort_keys=False)  # configs stay in the recipe's order
-    (folder / "README.md").write_text(card(manifest), encoding="utf-8")
 
 
 def _place(path: Path, target: Path) -> Path:
@@ -77,7 +62,7 @@ def _place(path: Path, target: Path) -> Path:
     return target
 
 
-def described(configs: Configs, folder: Path) -> dict[str, dict[str, list[dict[str, Any]]]]:
+def _described(configs: Configs, folder: Path) -> dict[str, dict[str, list[dict[str, Any]]]]:
     """Path, rows, bytes and sha256 of the files of each config and split."""
     return {
         config: {split: [_description(path, folder) for path in paths] for split, paths in splits.items()}
@@ -97,17 +82,11 @@ def _description(path: Path, folder: Path) -> dict[str, Any]:
     }
 
 
-def manifest_of(
-    recipe: AnyRecipe,
-    tasks: Sequence[TaskSpec],
-    files: Mapping[str, Mapping[str, Any]],
-    inputs: Mapping[str, tuple[Source | None, str]],
-    counts: Mapping[str, Mapping[str, int]],
-    retrievers: Mapping[str, Any],
-) -> dict[str, Any]:
-    """The manifest of a dataset; `inputs` are sources with the digests of their files, by their place in the recipe."""
+def _manifest(build: Build[Any], files: Mapping[str, Any]) -> dict[str, Any]:
+    recipe, inputs = build.recipe, build.inputs
     portable = recipe.portable()
-    digests = {place: digest for place, (_, digest) in inputs.items()}
+    tasks = recipe.tasks_of({place: given.path for place, given in inputs.items()})
+    digests = {place: given.sha256 for place, given in inputs.items()}
     return {
         "format": FORMAT,
         "name": recipe.name,
@@ -117,10 +96,10 @@ def manifest_of(
         "configs": {name: {**about._asdict(), "files": files[name]} for name, about in recipe.configs.items()},
         "recipe": portable,
         "recipe_digest": digest_of({"recipe": portable, "inputs": digests}),
-        "inputs": {place: _input(source, digest) for place, (source, digest) in inputs.items()},
+        "inputs": {place: _input(given) for place, given in inputs.items()},
         "tokenizer": {"name": recipe.tokenizer, "sha256": token_counter(recipe.tokenizer).sha256},
-        "retrievers": dict(retrievers),
-        "counts": {stage: dict(counted) for stage, counted in counts.items()},
+        "retrievers": _retrievers(build) if "retrieve" in build.digests else {},
+        "counts": {stage: counts for stage in build.digests if (counts := build.counts(stage))},
         "written_with": {"pyarrow": version("pyarrow")},
     }
 
@@ -129,21 +108,13 @@ def _task(task: TaskSpec) -> dict[str, Any]:
     return {"kind": task.kind, "labels": dict(task.labels), "scorer": task.scored_by, "source": task.source}
 
 
-def _input(source: Source | None, digest: str) -> dict[str, Any]:
-    about = {"file": Path(source.path or "").name, "rows": source.rows, "licence": source.licence} if source else {}
-    return {"sha256": digest, **{key: value for key, value in about.items() if value}}
+def _input(given: Input) -> dict[str, Any]:
+    source = given.source
+    about = {"file": Path(source.path or "").name, "rows": source.rows, "licence": source.licence}
+    return {"sha256": given.sha256, **{key: value for key, value in about.items() if value}}
 
 
-def _source_at(build: Build, place: str) -> Source | None:
-    match place.split("."):
-        case ["knowledge"]:
-            return build.recipe.knowledge
-        case ["tasks", task, file]:
-            return build.recipe.tasks[task].files[file]
-    return None
-
-
-def _retrievers(build: Build) -> dict[str, Any]:
+def _retrievers(build: Build[Recipe]) -> dict[str, Any]:
     """What each retriever is, what its scores depend on, and the digest of its run."""
     described = {}
     for shard in build.shards("retrieve"):

@@ -12,10 +12,7 @@ from rich.console import Console
 from builders.options import DatasetFolder, option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from builders.config import Recipe, Source
-    from builders.synthetic.base import MadeRecipe
+    from builders.config import AnyRecipe
 
 
 def register(app: typer.Typer) -> None:
@@ -35,69 +32,43 @@ def build(
     work: Annotated[Path | None, typer.Option(help="The work folder; without it, OUT.work.")] = None,
     dry_run: Annotated[bool, option("dry_run", "Checks the recipe.", "--dry-run")] = False,
 ) -> None:
-    """Build a dataset from a recipe. A build that was stopped goes on where it was; one that is made begins again."""
-    from builders.config import Recipe
+    """Build a dataset from a recipe. A build that was stopped resumes when it is run again."""
     from builders.load_recipe import load_recipe
     from builders.manifest import read_manifest
-    from builders.summary import summary_table
-    from builders.synthetic.base import MadeRecipe
+    from builders.pipeline import pipeline_of, run_build
+    from builders.summary import summary_table, warnings
 
-    loaded, base = load_recipe(recipe, settings or [], limit)
+    loaded, folder = load_recipe(recipe, settings or [], limit)
     out, work = out.absolute(), (work or out.with_name(f"{out.name}.work")).absolute()
     if dry_run:
-        Console().print(f"{loaded.name} {loaded.version}: {', '.join(loaded.configs)}")
-    if isinstance(loaded, Recipe):
-        notes = _staged(loaded, base, out, work, workers, dry_run)
-    elif isinstance(loaded, MadeRecipe):
-        notes = _made(loaded, base, out, work, dry_run)
-    if dry_run:
+        _dry_run(loaded, folder, work)
         return
+    finished = run_build(loaded, folder, out, work, workers, Console(stderr=True))
     Console(width=max(100, shutil.get_terminal_size().columns)).print(summary_table(out, read_manifest(out)))
+    seconds = json.loads((work / "seconds.json").read_text(encoding="utf-8"))
+    notes = ["seconds: " + ", ".join(f"{stage} {spent:,.0f}" for stage, spent in seconds.items())]
+    notes += [f"note: {line}" for line in warnings(finished, pipeline_of(loaded).stages)]
     for line in notes:
         Console(stderr=True, soft_wrap=True).print(line, highlight=False)
     Console(soft_wrap=True).print(f"{loaded.name} {loaded.version} is in {out}", highlight=False)
 
 
-def _staged(recipe: "Recipe", base: Path, out: Path, work: Path, workers: int, dry_run: bool) -> list[str]:
-    """Builds by the pipeline's stages, or says which are done; returns what the user is told at the end."""
-    from builders.pipeline import check_names, prepare, run_build, sources_of
-    from builders.summary import warnings
-
-    if dry_run:
-        check_names(recipe)
-        if _says_downloads(sources_of(recipe).values(), recipe.base(base), work):
-            return []
-        digests = prepare(recipe, base, work).digests
-        done = [name for name, digest in digests.items() if (work / f"stages/{name}-{digest[:16]}/done.json").exists()]
-        to_do = [name for name in digests if name not in done]
-        Console().print(f"stages done: {', '.join(done) or 'none'}; to do: {', '.join(to_do) or 'none'}")
-        return []
-    finished = run_build(recipe, base, out, work, workers, Console(stderr=True))
-    seconds = json.loads((work / "seconds.json").read_text(encoding="utf-8"))
-    spent = "seconds: " + ", ".join(f"{stage} {spent:,.0f}" for stage, spent in seconds.items())
-    return [spent, *(f"note: {line}" for line in warnings(finished))]
-
-
-def _made(recipe: "MadeRecipe", base: Path, out: Path, work: Path, dry_run: bool) -> list[str]:
-    """Builds a made dataset, or checks what it is made from; returns what the user is told at the end."""
-    from builders.synthetic.build import check_inputs, run_made, sources_of
-
-    if dry_run:
-        if not _says_downloads(sources_of(recipe, base).values(), recipe.base(base), work):
-            check_inputs(recipe, base, work)
-        return []
-    counts = run_made(recipe, base, out, work, Console(stderr=True))["counts"][recipe.kind]
-    return [f"counts: {', '.join(f'{name} {n:,}' for name, n in sorted(counts.items()))}"] if counts else []
-
-
-def _says_downloads(sources: "Iterable[Source]", base: Path, work: Path) -> bool:
-    """Says what would be downloaded, where anything would, since no digest can be told before."""
+def _dry_run(recipe: "AnyRecipe", folder: Path, work: Path) -> None:
+    """Says what would be built and downloaded and, where every input is here, which stages are done."""
+    from builders.pipeline import pipeline_of, prepare
     from builders.sources.fetch import yet_to_download
 
-    urls = yet_to_download(sources, base, work / "cache")
-    if urls:
-        Console(soft_wrap=True).print(f"to download, and then to build from: {', '.join(urls)}", highlight=False)
-    return bool(urls)
+    console = Console(soft_wrap=True)
+    console.print(f"{recipe.name} {recipe.version}: {', '.join(recipe.configs)}")
+    base = recipe.base(folder)
+    urls = yet_to_download(pipeline_of(recipe).sources(recipe, base).values(), base, work / "cache")
+    if urls:  # no digest can be told before
+        console.print(f"to download, and then to build from: {', '.join(urls)}", highlight=False)
+        return
+    build = prepare(recipe, folder, work)
+    done = [stage for stage in build.digests if (build.folder(stage) / "done.json").exists()]
+    to_do = [stage for stage in build.digests if stage not in done]
+    console.print(f"stages done: {', '.join(done) or 'none'}; to do: {', '.join(to_do) or 'none'}")
 
 
 def show(

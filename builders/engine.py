@@ -2,16 +2,17 @@
 
 import json
 import multiprocessing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from time import monotonic
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from builders.config import AnyRecipe, Source
 from builders.files import remove, replacing, write_json
 from builders.work import Build, Counts, mark_of
 
@@ -21,7 +22,7 @@ Tick = Callable[[int, int], None]  # (units done, units in all) inside one long 
 class Make(Protocol):
     """Writes one shard (a file or a folder) to `out` and returns counts; a pure function of its inputs."""
 
-    def __call__(self, build: Build, shard: str, out: Path, tick: Tick) -> Counts: ...
+    def __call__(self, build: Build[Any], shard: str, out: Path, tick: Tick) -> Counts: ...
 
 
 class Stage(NamedTuple):
@@ -32,12 +33,33 @@ class Stage(NamedTuple):
     code: int  # raised when the code changes what it writes
     after: tuple[str, ...]  # stages whose shards it reads
     settings: tuple[str, ...]  # recipe fields it depends on
-    plan: Callable[[Build], list[str]]  # names of its shards, in order
+    plan: Callable[[Build[Any]], list[str]]  # names of its shards, in order
     make: Make
     alone: bool = False  # one shard at a time, each in a process of its own (JVM, torch), with all threads
+    leaves_out: bool = False  # its counts say what was left out, and are printed when a build ends
 
 
-def run_stage(stage: Stage, build: Build, pool: "Pool", progress: Progress) -> float:
+def no_identities(recipe: AnyRecipe) -> dict[str, Any]:
+    """For a pipeline that depends on nothing but its recipe, its inputs and its own code."""
+    return {}
+
+
+class Pipeline(NamedTuple):
+    """How the datasets of one kind of recipe are built: stages in order, the last of which writes the files.
+
+    `sources(recipe, base)` gives every source by its place in the recipe, its path relative to `base`; SetupError
+    where the recipe names a reader or a retriever that does not exist. `identities(recipe)` says what a stage depends
+    on besides its settings and inputs, by the setting that brings it in.
+    """
+
+    recipe: type[AnyRecipe]
+    stages: Sequence[Stage]
+    sources: Callable[[Any, Path], Mapping[str, Source]]
+    says: str  # a sentence or two for the card: what the contexts are
+    identities: Callable[[Any], dict[str, Any]] = no_identities
+
+
+def run_stage(stage: Stage, build: Build[Any], pool: "Pool", progress: Progress) -> float:
     """Makes what is missing of a stage; returns, when every shard is in place, the seconds that it took."""
     began = monotonic()
     folder = build.folder(stage.name)
@@ -58,7 +80,7 @@ def run_stage(stage: Stage, build: Build, pool: "Pool", progress: Progress) -> f
     return monotonic() - began
 
 
-def make_shard(stage: Stage, build: Build, shard: str, tick: Tick) -> str:
+def make_shard(stage: Stage, build: Build[Any], shard: str, tick: Tick) -> str:
     """Makes one shard whole: its content by a rename, then the mark that holds its counts."""
     path = build.folder(stage.name) / shard
     with replacing(path) as partial:
@@ -74,7 +96,7 @@ class Pool:
         self._workers = workers
         self._executor: ProcessPoolExecutor | None = None
 
-    def run(self, stage: Stage, build: Build, shards: list[str], tick: Tick) -> Iterator[str]:
+    def run(self, stage: Stage, build: Build[Any], shards: list[str], tick: Tick) -> Iterator[str]:
         """Yields the name of each shard as it is finished."""
         if self._workers == 1:
             for shard in shards:
@@ -98,12 +120,12 @@ def _executor(workers: int) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
 
 
-def _in_worker(stage: Stage, build: Build, shard: str) -> str:
+def _in_worker(stage: Stage, build: Build[Any], shard: str) -> str:
     with _progress_file(build, stage, shard) as tick:
         return make_shard(stage, build, shard, tick)
 
 
-def _drain(futures: list[Future[str]], build: Build, stage: Stage, tick: Tick) -> Iterator[str]:
+def _drain(futures: list[Future[str]], build: Build[Any], stage: Stage, tick: Tick) -> Iterator[str]:
     waiting = set(futures)
     try:
         while waiting:
@@ -117,7 +139,7 @@ def _drain(futures: list[Future[str]], build: Build, stage: Stage, tick: Tick) -
 
 
 @contextmanager
-def _progress_file(build: Build, stage: Stage, shard: str) -> Iterator[Tick]:
+def _progress_file(build: Build[Any], stage: Stage, shard: str) -> Iterator[Tick]:
     """A worker says how far it is through a small file; the file goes when the shard is done."""
     path = build.folder(stage.name) / f".{shard}.progress.partial"
     last = 0.0
@@ -134,7 +156,7 @@ def _progress_file(build: Build, stage: Stage, shard: str) -> Iterator[Tick]:
         path.unlink(missing_ok=True)
 
 
-def _report(build: Build, stage: Stage, tick: Tick) -> None:
+def _report(build: Build[Any], stage: Stage, tick: Tick) -> None:
     for path in build.folder(stage.name).glob(".*.progress.partial"):
         try:
             tick(*json.loads(path.read_text()))

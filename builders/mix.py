@@ -13,7 +13,7 @@ from builders.prompts import block, frame, render
 from builders.schema import Role
 from builders.seeds import order_key
 from builders.tasks import TaskSpec
-from builders.tokens import TokenCounter
+from builders.tokens import TokenCounter, token_counter
 
 SLACK = 16  # tokens by which an estimate may be off before the next passage is tried and counted exactly
 
@@ -128,6 +128,12 @@ class Mixer:
                 estimates.append(total)
             total += self.block_tokens(item) + self._number(number) - self._number(1)
         return [*estimates, total]
+
+
+@lru_cache(1)
+def mixer_of(tokenizer: str, seed: str) -> Mixer:
+    """This process's mixer, which remembers the tokens of passages from shard to shard."""
+    return Mixer(token_counter(tokenizer), seed)
 
 
 def finish(items: Sequence[Item], n_tokens: int, budget: int, length: str, ran_out: bool) -> Context:

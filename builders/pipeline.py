@@ -1,14 +1,17 @@
-"""The build: stages in order, as in the paper's section 3.2, and the one rename that makes the dataset appear."""
+"""The build: the stages of a recipe's pipeline in order, and the one rename that makes the dataset appear.
 
-from collections.abc import Mapping
+`STAGES` are those of contexts from a knowledge source, in the order of the paper's section 3.2.
+"""
+
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
 from builders.assemble import assemble
-from builders.config import Recipe, Source, digest_of
-from builders.engine import Pool, Stage, progress_bars, run_stage
+from builders.config import AnyRecipe, Recipe, Source, digest_of
+from builders.engine import Pipeline, Pool, Stage, progress_bars, run_stage
 from builders.errors import SetupError
 from builders.files import checked_folder, write_json
 from builders.retrieve import RETRIEVERS
@@ -20,17 +23,20 @@ from builders.stages.files import make_write, plan_write
 from builders.stages.pages import make_chunk, make_index, make_pages, plan_chunk, plan_index, plan_pages
 from builders.stages.questions import make_gold, make_questions, plan_gold, plan_questions
 from builders.stages.retrieval import make_retrieve, make_search_index, plan_retrieve, plan_search_index
+from builders.synthetic import kind_of
+from builders.synthetic.base import MadeRecipe
 from builders.tokens import token_counter
-from builders.work import Build, only_one
+from builders.work import Build, Input, only_one
 
 MIX = ("tokenizer", "seed", "reserve")
 
 # name, what the bar says, code version, stages read, recipe fields read, plan, make, alone
 STAGES = [
-    Stage("pages", "read pages", 1, (), ("knowledge",), plan_pages, make_pages, alone=True),
+    Stage("pages", "read pages", 1, (), ("knowledge",), plan_pages, make_pages, alone=True, leaves_out=True),
     Stage("chunk", "chunk pages", 1, ("pages",), ("chunk_words",), plan_chunk, make_chunk),
     Stage("index", "index pages", 1, ("chunk",), (), plan_index, make_index),
-    Stage("questions", "read questions", 1, ("index",), ("tasks", "seed", "limit"), plan_questions, make_questions),
+    Stage("questions", "read questions", 1, ("index",), ("tasks", "seed", "limit"), plan_questions, make_questions,
+          leaves_out=True),
     Stage("gold", "find gold passages", 1, ("questions",), ("tasks",), plan_gold, make_gold),
     Stage("search_index", "index for retrieval", 1, ("index",), ("retrievers", "runs"), plan_search_index,
           make_search_index, alone=True),
@@ -38,32 +44,32 @@ STAGES = [
           alone=True),
     Stage("pool", "pool", 1, ("retrieve",), (), plan_pool, make_pool),
     Stage("filter", "filter", 1, ("pool",), ("seed", "lengths", "reserve", "ratios"), plan_filter, make_filter),
-    Stage("mix", "mix", 1, ("filter",), ("lengths", "ratios", *MIX), plan_mix, make_mix),
-    Stage("loft", "mix LOFT-style", 1, ("gold",), ("loft", *MIX), plan_loft, make_loft),
+    Stage("mix", "mix", 1, ("filter",), ("lengths", "ratios", *MIX), plan_mix, make_mix, leaves_out=True),
+    Stage("loft", "mix LOFT-style", 1, ("gold",), ("loft", *MIX), plan_loft, make_loft, leaves_out=True),
     Stage("write", "write", 2, ("mix", "loft"), ("rows_per_file",), plan_write, make_write),
 ]  # fmt: skip
 
 
-def run_build(recipe: Recipe, base: Path, out: Path, work: Path, workers: int, console: Console) -> Build:
-    """Builds a recipe into the folder `out`, which appears whole by one rename, and returns the finished build.
+def run_build(recipe: AnyRecipe, folder: Path, out: Path, work: Path, workers: int, console: Console) -> Build[Any]:
+    """Builds a recipe that stands in `folder` into the folder `out`, which appears whole by one rename.
 
-    The work folder's `seconds.json` says how long each stage of this run took.
+    Returns the finished build. The work folder's `seconds.json` says how long each stage of this run took.
     """
     checked_folder(work, "work folder")
     checked_folder(out.parent, "output folder's parent")
     with only_one(work):
-        build = prepare(recipe, base, work, workers)
-        _run_stages(build, workers, console)
-        assemble(build, out, input_digests(build))
+        build = prepare(recipe, folder, work, workers)
+        _run_stages(pipeline_of(recipe).stages, build, workers, console)
+        assemble(build, out)
     return build
 
 
-def _run_stages(build: Build, workers: int, console: Console) -> None:
+def _run_stages(stages: Sequence[Stage], build: Build[Any], workers: int, console: Console) -> None:
     pool = Pool(workers)
     seconds: dict[str, float] = {}
     try:
         with progress_bars(console) as progress:
-            for stage in STAGES:
+            for stage in stages:
                 seconds[stage.name] = run_stage(stage, build, pool, progress)
     finally:
         pool.close()
@@ -71,31 +77,46 @@ def _run_stages(build: Build, workers: int, console: Console) -> None:
         write_json(build.work / "seconds.json", rounded, sort_keys=False)
 
 
-def prepare(recipe: Recipe, base: Path, work: Path, workers: int = 1) -> Build:
-    """The build with the digest of every stage, each bound to all that the stage depends on."""
-    check_names(recipe)
-    build = Build(recipe, recipe.base(base), work, {}, workers)
-    inputs = input_digests(build)
+def pipeline_of(recipe: AnyRecipe) -> Pipeline:
+    """The pipeline that builds a recipe."""
+    return kind_of(recipe.kind) if isinstance(recipe, MadeRecipe) else ICR2
+
+
+def prepare(recipe: AnyRecipe, folder: Path, work: Path, workers: int = 1) -> Build[Any]:
+    """The build with its input files and the digest of every stage, each bound to all that the stage depends on."""
+    pipeline, base, cache = pipeline_of(recipe), recipe.base(folder), work / "cache"
+    paths = {place: (source, fetch(source, base, cache)) for place, source in pipeline.sources(recipe, base).items()}
+    inputs = {place: Input(source, path, digest_of_file(path, cache)) for place, (source, path) in paths.items()}
     values = recipe.portable()
-    identities: dict[str, Any] = {"tokenizer": token_counter(recipe.tokenizer).sha256}
-    if not recipe.runs:
-        identities["retrievers"] = {n: RETRIEVERS[s.kind]().identity(s) for n, s in recipe.retrievers.items()}
-    for stage in STAGES:
-        build.digests[stage.name] = digest_of(
+    identities = {"tokenizer": token_counter(recipe.tokenizer).sha256, **pipeline.identities(recipe)}
+    digests: dict[str, str] = {}
+    for stage in pipeline.stages:
+        digests[stage.name] = digest_of(
             {
                 "stage": stage.name,
                 "code": stage.code,
-                "after": [build.digests[name] for name in stage.after],
+                "after": [digests[name] for name in stage.after],
                 "settings": {name: values[name] for name in stage.settings},
-                "inputs": {name: inputs[name] for name in inputs if name.split(".")[0] in stage.settings},
+                "inputs": {place: inputs[place].sha256 for place in inputs if place.split(".")[0] in stage.settings},
                 "identities": {name: value for name, value in identities.items() if name in stage.settings},
             }
         )
-    return build
+    return Build(recipe, base, work, digests, workers, inputs)
 
 
-def check_names(recipe: Recipe) -> None:
-    """SetupError where a recipe names a reader or a kind of retriever that is not there, before any work is done."""
+def sources_of(recipe: Recipe, base: Path) -> dict[str, Source]:
+    """Every source by its place: `knowledge`, `tasks.nq.dev`, `runs.bm25`; SetupError where a name is unknown."""
+    _check_names(recipe)
+    sources = {"knowledge": recipe.knowledge}
+    for name, task in recipe.tasks.items():
+        sources |= {f"tasks.{name}.{file}": source for file, source in task.files.items()}
+    if recipe.runs:
+        for path in sorted((base / recipe.runs).glob("*.parquet")):
+            sources[f"runs.{path.stem}"] = Source(reader="run", path=f"{recipe.runs}/{path.name}")
+    return sources
+
+
+def _check_names(recipe: Recipe) -> None:
     places: dict[str, tuple[str, Mapping[str, object]]] = {"knowledge.reader": (recipe.knowledge.reader, PAGE_READERS)}
     for task_name, task in recipe.tasks.items():
         for file, source in task.files.items():
@@ -107,18 +128,18 @@ def check_names(recipe: Recipe) -> None:
             raise SetupError(f"{place} {value!r} is unknown; there are {', '.join(known)}")
 
 
-def sources_of(recipe: Recipe) -> dict[str, Source]:
-    """Every source by its place in the recipe."""
-    sources = {"knowledge": recipe.knowledge}
-    for name, task in recipe.tasks.items():
-        sources |= {f"tasks.{name}.{file}": source for file, source in task.files.items()}
-    return sources
-
-
-def input_digests(build: Build) -> dict[str, str]:
-    """sha256 of every input file, by its place in the recipe: `knowledge`, `tasks.nq.dev`, `runs.bm25`."""
-    recipe = build.recipe
-    paths = {place: fetch(source, build.base, build.cache) for place, source in sources_of(recipe).items()}
+def identities_of(recipe: Recipe) -> dict[str, Any]:
+    """What the scores of the retrievers depend on; nothing where finished runs take their place."""
     if recipe.runs:
-        paths |= {f"runs.{path.stem}": path for path in sorted((build.base / recipe.runs).glob("*.parquet"))}
-    return {place: digest_of_file(path, build.cache) for place, path in paths.items()}
+        return {}
+    return {"retrievers": {name: RETRIEVERS[spec.kind]().identity(spec) for name, spec in recipe.retrievers.items()}}
+
+
+ICR2 = Pipeline(
+    Recipe,
+    STAGES,
+    sources_of,
+    "Contexts of gold, confounding and random Wikipedia passages for in-context retrieval and reasoning, built after\n"
+    "[ICR²](https://arxiv.org/abs/2501.08248) and [LOFT](https://arxiv.org/abs/2406.13121).",
+    identities_of,
+)

@@ -1,10 +1,12 @@
 """The paper's table 2 for a built dataset, read from its files."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from rich.table import Table
 
+from builders.engine import Stage
 from builders.manifest import Manifest
 from builders.views import connect
 from builders.work import Build
@@ -49,21 +51,21 @@ def _cells(record: dict[str, Any]) -> list[str]:
     ]
 
 
-def warnings(build: Build) -> list[str]:
+def warnings(build: Build[Any], stages: Sequence[Stage]) -> list[str]:
     """What a builder of the dataset must know: records left out, splits that are short, queries without a hit."""
     lines = []
-    for stage in ("pages", "questions", "mix", "loft"):
+    for stage in (stage for stage in stages if stage.leaves_out):
         left_out = {
             reason: n
-            for reason, n in build.counts(stage).items()
+            for reason, n in build.counts(stage.name).items()
             if n and reason not in _NOT_LEFT_OUT and not reason.endswith("_questions")
         }
         if left_out:
-            lines.append(f"{stage}: " + ", ".join(f"{reason} {n:,}" for reason, n in sorted(left_out.items())))
-    retrieve = build.counts("retrieve")
+            lines.append(f"{stage.name}: " + ", ".join(f"{reason} {n:,}" for reason, n in sorted(left_out.items())))
+    retrieve = build.counts("retrieve") if "retrieve" in build.digests else {}
     if retrieve.get("queries_without_hits"):
         lines.append(f"retrieve: {retrieve['queries_without_hits']:,} of {retrieve['queries']:,} queries found nothing")
     return lines
 
 
-_NOT_LEFT_OUT = {"read", "pages", "groups", "short_pool", "underfull"}
+_NOT_LEFT_OUT = {"read", "pages", "groups", "short_pool", "underfull", "fragments", "questions_read", "pages_read"}

@@ -1,32 +1,43 @@
 """The work folder of a build: where each stage's shards lie, and how they get there whole."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from fcntl import LOCK_EX, LOCK_NB, flock
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Generic, NamedTuple, TypeVar
 
 import pyarrow as pa
+from filelock import FileLock, Timeout
 
-from builders.config import Recipe
+from builders.config import AnyRecipe, Source
 from builders.corpus import Corpus
 from builders.errors import SetupError
 from builders.files import read_table
 
 Counts = dict[str, int]
+R = TypeVar("R", bound=AnyRecipe)
+
+
+class Input(NamedTuple):
+    """A source with its local file, checked, and the file's digest."""
+
+    source: Source
+    path: Path
+    sha256: str
 
 
 @dataclass(frozen=True)
-class Build:
-    """What every stage is given: the recipe, the folders, and the digest of each stage."""
+class Build(Generic[R]):
+    """What every stage is given: the recipe, the folders, the digest of each stage, and the input files."""
 
-    recipe: Recipe
+    recipe: R
     base: Path  # relative paths in the recipe start here
     work: Path
     digests: dict[str, str]
     threads: int = 1  # for stages that run alone and use all cores themselves
+    inputs: Mapping[str, Input] = field(default_factory=dict)  # by their place in the recipe
 
     def folder(self, stage: str) -> Path:
         """The folder of a stage's shards; another digest has another folder."""
@@ -73,9 +84,12 @@ def mark_of(path: Path) -> Path:
 @contextmanager
 def only_one(work: Path) -> Iterator[None]:
     """Holds a work folder for one build at a time; the lock goes with the process, however it ends."""
-    with (work / ".lock").open("w") as file:
-        try:
-            flock(file, LOCK_EX | LOCK_NB)
-        except BlockingIOError:
-            raise SetupError(f"another build is at work in {work}; wait for it, or choose another --work") from None
+    lock = FileLock(work / ".lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise SetupError(f"another build is running in {work}; wait for it, or choose another --work") from None
+    try:
         yield
+    finally:
+        lock.release()

@@ -195,7 +195,7 @@ def test_two_builds_do_not_share_a_work_folder(build, tmp_path: Path) -> None:
     with only_one(tmp_path / "out.work"):
         code, err = build()
     assert code == 2
-    assert "another build is at work" in errors(err)[0]
+    assert "another build is running in" in errors(err)[0]
     assert build()[0] == 0
 
 

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from functools import lru_cache
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,17 +11,11 @@ from builders.engine import Tick
 from builders.files import read_table, write_table
 from builders.filters import AnswerFilter, Text, answer_flags, drop_reasons
 from builders.loft import GOLD_SHARE, Group, Member, deal
-from builders.mix import Context, Item, Mixer, finish, interleave
+from builders.mix import Context, Item, Mixer, finish, interleave, mixer_of
 from builders.schema import PLANS, Role
 from builders.stages.candidates import random_rows, text_at
 from builders.stages.questions import split_of, task_of
-from builders.tokens import token_counter
 from builders.work import Build, Counts
-
-
-@lru_cache(1)
-def _mixer(tokenizer: str, seed: str) -> Mixer:
-    return Mixer(token_counter(tokenizer), seed)
 
 
 def plan_mix(build: Build) -> list[str]:
@@ -32,7 +25,7 @@ def plan_mix(build: Build) -> list[str]:
 
 def make_mix(build: Build, shard: str, out: Path, tick: Tick) -> Counts:
     """Writes the contexts of each question at every length and ratio."""
-    recipe, corpus, mixer = build.recipe, build.corpus, _mixer(build.recipe.tokenizer, build.recipe.seed)
+    recipe, corpus, mixer = build.recipe, build.corpus, mixer_of(build.recipe.tokenizer, build.recipe.seed)
     streams = _streams(corpus, read_table(build.path("filter", shard)))
     rows, counts = [], Counter[str]()
     for target in read_table(build.path("gold", shard)).to_pylist():
@@ -103,7 +96,7 @@ def plan_loft(build: Build) -> list[str]:
 def make_loft(build: Build, shard: str, out: Path, tick: Tick) -> Counts:
     """Writes the shared contexts of one task, split and length."""
     task, split, length = shard.split("-")
-    budget, mixer = build.recipe.budget(length), _mixer(build.recipe.tokenizer, build.recipe.seed)
+    budget, mixer = build.recipe.budget(length), mixer_of(build.recipe.tokenizer, build.recipe.seed)
     targets = {
         target["id"]: target
         for name in build.shards("gold")

@@ -1,10 +1,10 @@
-"""Kinds of made datasets, by the name that a recipe's `kind` gives them."""
+"""Kinds of made datasets, each with its pipeline, by the name that a recipe's `kind` gives them."""
 
+from builders.engine import Pipeline
 from builders.errors import SetupError
 from builders.synthetic import controlled, frames, given, needles
-from builders.synthetic.base import Kind
 
-KINDS: dict[str, Kind] = {
+KINDS: dict[str, Pipeline] = {
     "needles": needles.KIND,
     "controlled": controlled.KIND,
     "frames": frames.KIND,
@@ -12,8 +12,8 @@ KINDS: dict[str, Kind] = {
 }
 
 
-def kind_of(name: object) -> Kind:
-    """The kind of a name; SetupError where there is none."""
+def kind_of(name: object) -> Pipeline:
+    """The pipeline of a kind; SetupError where there is none of that name."""
     if not isinstance(name, str) or name not in KINDS:
         raise SetupError(f"kind {name!r} is unknown; there are {', '.join(KINDS)}")
     return KINDS[name]

@@ -1,14 +1,12 @@
-"""A made dataset: rows that a kind generates or puts together itself, without the pipeline's stages."""
+"""A made dataset: rows that a kind generates or puts together in stages of its own."""
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from pydantic import Field, model_validator
 
-from builders.config import AnyRecipe, ConfigSpec, Length, Name, Source
+from builders.config import AnyRecipe, ConfigSpec, Length, Name
 from builders.mix import Item
 from builders.schema import Question, Split
 from builders.tasks import KindName
@@ -56,20 +54,6 @@ class Made(NamedTuple):
     config: str
     split: Split
     row: dict[str, Any]
-
-
-class Kind(NamedTuple):
-    """A kind of made dataset.
-
-    `inputs(recipe, base)` gives the sources of a recipe by their place in it; their paths are relative to `base`.
-    `make(recipe, paths, counts)` is given the same as local, checked files, and yields the rows of each config and
-    split in their order; it depends on its arguments alone. What it leaves out it counts by reason.
-    """
-
-    recipe: type[MadeRecipe]
-    make: Callable[[Any, Mapping[str, Path], Counter[str]], Iterator[Made]]
-    inputs: Callable[[Any, Path], dict[str, Source]]
-    says: str  # a sentence or two for the card: what the contexts are
 
 
 def row_of(

@@ -6,21 +6,24 @@ a shorter context is a subset of a longer one, so depth and length are compared 
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, cast
 
 from pydantic import Field, model_validator
 
 from builders.config import Source
+from builders.engine import Pipeline, Stage, Tick
 from builders.filters import AnswerFilter, Text, drop_reasons
-from builders.mix import Item, Mixer, finish, interleave
+from builders.mix import Item, Mixer, finish, interleave, mixer_of
 from builders.schema import Question, Role, Split
 from builders.seeds import order_key, rng_for, shuffled
-from builders.synthetic.base import Kind, Made, MadeRecipe, at_depth, row_of
+from builders.synthetic.base import Made, MadeRecipe, at_depth, row_of
 from builders.synthetic.layout import cells, depths_of, marks_of
-from builders.synthetic.world import MOST_CLUSTERS, SPLITS, Asked, Fact, World
+from builders.synthetic.rows import WRITE, write_rows
+from builders.synthetic.world import MOST_CLUSTERS, SPLITS, TEMPLATES, Asked, Fact, World
 from builders.tasks import TaskSpec
-from builders.tokens import token_counter
+from builders.work import Build, Counts
 
 TASKS = {1: "controlled_1hop", 2: "controlled_2hop"}
 TYPES = {1: "one_hop", 2: "two_hop"}
@@ -56,14 +59,18 @@ class Laid(NamedTuple):
     cells: dict[str, int]  # of the stream, by pid
 
 
-def make(recipe: ControlledRecipe, paths: Mapping[str, Path], counts: Counter[str]) -> Iterator[Made]:
-    """The rows of every split; the first of a task are of different questions, at depths in turn."""
-    mixer = Mixer(token_counter(recipe.tokenizer), recipe.seed)
-    for split in (split for split in SPLITS if split in recipe.take):
-        maker = _Maker(recipe, split, mixer, counts)
-        for hops in TASKS:
-            for config, row in maker.rows(hops):
-                yield Made(config, split, row)
+def plan_rows(build: Build[ControlledRecipe]) -> list[str]:
+    """One shard for each split and number of hops."""
+    return [f"{split}-{hops}" for split in SPLITS if split in build.recipe.take for hops in TASKS]
+
+
+def make_rows(build: Build[ControlledRecipe], shard: str, out: Path, tick: Tick) -> Counts:
+    """Writes the rows of a split and number of hops; the first are of different questions, at depths in turn."""
+    split, hops = shard.split("-")
+    counts: Counter[str] = Counter()
+    maker = _Maker(build.recipe, cast(Split, split), mixer_of(build.recipe.tokenizer, build.recipe.seed), counts)
+    write_rows(maker.rows(int(hops)), out)
+    return dict(+counts)
 
 
 class _Maker:
@@ -74,8 +81,8 @@ class _Maker:
         self._world, self._answers = World(recipe.seed, split, recipe.world), AnswerFilter()
         self._marks = marks_of(recipe.depths)
 
-    def rows(self, hops: int) -> Iterator[tuple[str, dict[str, Any]]]:
-        """The rows of all questions of so many hops, with their configs."""
+    def rows(self, hops: int) -> Iterator[Made]:
+        """The rows of all questions of so many hops."""
         recipe, take = self._recipe, self._recipe.take[self._split]
         laid = [self._laid(hops, number) for number in range(min(take, recipe.limit or take))]
         self._counts[f"{TASKS[hops]}_questions"] += len(laid)
@@ -87,7 +94,7 @@ class _Maker:
                     if fit is None:
                         self._counts[f"gold_over_budget_{length}"] += 1
                     else:
-                        yield recipe.config(length), self._row(one, length, depth, *fit)
+                        yield Made(recipe.config(length), self._split, self._row(one, length, depth, *fit))
 
     def _row(self, one: Laid, length: str, depth: int, n: int, tokens: Mapping[int, int]) -> dict[str, Any]:
         """The row of a question at a depth, among the first `n` passages of its stream."""
@@ -170,16 +177,24 @@ def _text(item: Item) -> Text:
     return Text(item.row, item.title, item.text)
 
 
-def inputs(recipe: ControlledRecipe, base: Path) -> dict[str, Source]:
+def sources(recipe: ControlledRecipe, base: Path) -> dict[str, Source]:
     """None: everything is made."""
     return {}
 
 
-KIND = Kind(
+def identities(recipe: ControlledRecipe) -> dict[str, str]:
+    """The digest of the templates that the world is made from."""
+    return {"world": sha256(TEMPLATES.read_bytes()).hexdigest()}
+
+
+SETTINGS = ("kind", "lengths", "reserve", "take", "limit", "depths", "world", "confounders", "seed", "tokenizer")
+STAGES = [Stage("rows", "make rows", 1, (), SETTINGS, plan_rows, make_rows, leaves_out=True), WRITE]
+KIND = Pipeline(
     ControlledRecipe,
-    make,
-    inputs,
-    says="Synthetic: every person, place and thing in these contexts is made up, and so is every text. Questions of "
-    "one and of two hops are asked over gold at set depths of contexts of set lengths; `depth` is "
-    "the percent before the first gold passage of the tokens of the passages that are not gold.",
+    STAGES,
+    sources,
+    "Synthetic: every person, place and thing in these contexts is made up, and so is every text. Questions of "
+    "one and of two hops are asked over gold at set depths of contexts of set lengths; `depth` is the percent "
+    "before the first gold passage of the tokens of the passages that are not gold.",
+    identities,
 )

@@ -6,9 +6,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+import pyarrow as pa
+
 from builders.chunk import sentences
 from builders.config import Source
 from builders.errors import SetupError
+from builders.files import read_table, write_table
 from builders.schema import Page
 from builders.sources import PAGE_READERS
 from builders.sources.clean import HEADING, clean
@@ -20,6 +23,11 @@ LEAST = 8  # tokens of a fragment
 _BLANK_LINES = re.compile(r"\n\s*\n")
 _NOT_ID = re.compile(r"[^\w.]+")
 _FINISHED = re.compile(r"[.!?…。！？][\"'”’»)\]]*$")
+
+
+_FRAGMENTS = pa.schema(
+    [("pid", pa.string()), ("text", pa.large_string()), ("tokens", pa.int32()), ("page", pa.int64())]
+)
 
 
 class Fragment(NamedTuple):
@@ -41,6 +49,21 @@ class Pool(NamedTuple):
         """The fragments of pages that have none of the barred words anywhere."""
         free = [barred.isdisjoint(words) for words in self.words]
         return [fragment for fragment in self.fragments if free[fragment.page]]
+
+    def write(self, folder: Path) -> None:
+        """Writes the pool into a new folder."""
+        folder.mkdir()
+        rows = [fragment._asdict() for fragment in self.fragments]
+        write_table(folder / "fragments.arrow", pa.Table.from_pylist(rows, schema=_FRAGMENTS))
+        words = pa.array([sorted(words) for words in self.words], pa.list_(pa.string()))
+        write_table(folder / "words.arrow", pa.table({"words": words}))
+
+    @classmethod
+    def read(cls, folder: Path) -> "Pool":
+        """The pool that `write` wrote."""
+        columns = read_table(folder / "fragments.arrow").to_pydict()
+        words = read_table(folder / "words.arrow").column("words").to_pylist()
+        return cls([Fragment(*values) for values in zip(*columns.values(), strict=True)], [*map(frozenset, words)])
 
 
 def source_files(source: Source, base: Path) -> dict[str, Source]:

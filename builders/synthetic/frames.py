@@ -3,28 +3,40 @@
 A config has the questions whose articles are all there and fit its length; the others are counted, never built.
 """
 
+import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from heapq import heappop, heappush
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import pyarrow as pa
 from pydantic import Field
 
 from builders.chunk import chunk_page
 from builders.config import QuestionSource, Source
+from builders.engine import Pipeline, Stage, Tick
 from builders.errors import SetupError
+from builders.files import read_table, write_json, write_table
 from builders.filters import AnswerFilter, Text, answer_flags, drop_reasons
-from builders.mix import Item, Mixer, finish
-from builders.schema import Page, Question
+from builders.mix import Item, finish, mixer_of
+from builders.schema import Page, Question, Quote
 from builders.seeds import order_key
 from builders.sources import PAGE_READERS, QUESTION_READERS
-from builders.synthetic.base import Kind, Made, MadeRecipe, row_of
+from builders.synthetic.base import Made, MadeRecipe, row_of
+from builders.synthetic.rows import WRITE, write_rows
 from builders.tasks import TaskSpec
-from builders.tokens import token_counter
+from builders.work import Build, Counts
 
 TASK = "frames"
+_QUESTIONS, _ARTICLES = "questions.json", "articles"  # shards
+QUESTIONS_PER_SHARD = 8
 VARIETY = 4  # how many times the words of the longest context the other pages hold
+
+
+_ARTICLE = pa.field("article", pa.string())
+_STORED = pa.schema([("row", pa.int64()), ("pid", pa.string()), ("title", pa.string()), ("text", pa.large_string())])
 
 
 class FramesRecipe(MadeRecipe):
@@ -53,8 +65,26 @@ class Articles(NamedTuple):
     gold: dict[str, list[Item]]  # by title
     others: list[Item]
 
+    def write(self, folder: Path) -> None:
+        """Writes two files into a folder."""
+        gold = [{"article": title, **_stored(item)} for title, items in self.gold.items() for item in items]
+        write_table(folder / "gold.arrow", pa.Table.from_pylist(gold, schema=_STORED.insert(0, _ARTICLE)))
+        write_table(folder / "others.arrow", pa.Table.from_pylist([*map(_stored, self.others)], schema=_STORED))
 
-def inputs(recipe: FramesRecipe, base: Path) -> dict[str, Source]:
+    @classmethod
+    def read(cls, folder: Path) -> "Articles":
+        """What `write` wrote."""
+        gold: dict[str, list[Item]] = {}
+        for row in read_table(folder / "gold.arrow").to_pylist():
+            gold.setdefault(row.pop("article"), []).append(Item(**row, role="gold"))
+        return cls(gold, [Item(**row, role="random") for row in read_table(folder / "others.arrow").to_pylist()])
+
+
+def _stored(item: Item) -> dict[str, Any]:
+    return {name: getattr(item, name) for name in _STORED.names}
+
+
+def sources(recipe: FramesRecipe, base: Path) -> dict[str, Source]:
     """The questions and the knowledge source; SetupError where a reader is not known."""
     for place, source, known in (
         ("questions", recipe.questions, QUESTION_READERS),
@@ -65,29 +95,73 @@ def inputs(recipe: FramesRecipe, base: Path) -> dict[str, Source]:
     return {"questions": recipe.questions, "knowledge": recipe.knowledge}
 
 
-def make(recipe: FramesRecipe, paths: Mapping[str, Path], counts: Counter[str]) -> Iterator[Made]:
-    """A test row for each question and length; `coverage_k/n` counts the questions of which k of n articles are there.
+def plan_questions(build: Build[FramesRecipe]) -> list[str]:
+    """One shard."""
+    return [_QUESTIONS]
 
-    `missing_page` counts those left out for want of one, `gold_over_budget_{length}` those whose articles do not fit.
+
+def make_questions(build: Build[FramesRecipe], shard: str, out: Path, tick: Tick) -> Counts:
+    """Writes all questions with the titles of their articles."""
+    counts: Counter[str] = Counter()
+    questions = _questions(build.recipe, build.inputs["questions"].path, counts)
+    out.write_text(json.dumps([question._asdict() for question in questions], ensure_ascii=False), encoding="utf-8")
+    return dict(+counts)
+
+
+def _asked(build: Build[FramesRecipe]) -> list[Question]:
+    values = json.loads(build.path("questions", _QUESTIONS).read_text(encoding="utf-8"))
+    return [Question(**{**value, "quotes": tuple(Quote(*quote) for quote in value["quotes"])}) for value in values]
+
+
+def plan_articles(build: Build[FramesRecipe]) -> list[str]:
+    """One shard: the knowledge source is read once, from its beginning."""
+    return [_ARTICLES]
+
+
+def make_articles(build: Build[FramesRecipe], shard: str, out: Path, tick: Tick) -> Counts:
+    """Writes the passages of the articles and of other pages, and the number of each question whose articles are there.
+
+    `coverage_k/n` counts the questions of which k of n articles are there, `missing_page` those left out for want of
+    one.
     """
-    questions = _questions(recipe, paths["questions"], counts)
-    titles = {title for question in questions for title in _titles(question)}
-    articles = read_articles(recipe, paths["knowledge"], titles, counts)
+    asked, counts = _asked(build), Counter[str]()
+    titles = {title for one in asked for title in _titles(one)}
+    articles = read_articles(build.recipe, build.inputs["knowledge"].path, titles, counts, tick)
     covered = []
-    for question in questions:
-        there = sum(title in articles.gold for title in _titles(question))
-        counts[f"coverage_{there}/{question.hops}"] += 1
-        if there == question.hops:
-            covered.append(question)
-    counts["missing_page"] += len(questions) - len(covered)
-    mixer, answer_filter = Mixer(token_counter(recipe.tokenizer), recipe.seed), AnswerFilter()
-    for question in covered[: recipe.limit]:
-        gold = [item for title in _titles(question) for item in articles.gold[title]]
-        stream = _stream(recipe, question, gold, articles.others, answer_filter, counts)
-        yield from _rows(recipe, question, gold, stream, mixer, counts)
+    for number, one in enumerate(asked):
+        there = sum(title in articles.gold for title in _titles(one))
+        counts[f"coverage_{there}/{one.hops}"] += 1
+        if there == one.hops:
+            covered.append(number)
+    counts["missing_page"] += len(asked) - len(covered)
+    out.mkdir()
+    articles.write(out)
+    write_json(out / "covered.json", covered)
+    return dict(+counts)
 
 
-def read_articles(recipe: FramesRecipe, path: Path, titles: set[str], counts: Counter[str]) -> Articles:
+def plan_rows(build: Build[FramesRecipe]) -> list[str]:
+    """One shard for every few questions."""
+    return [f"{number:05d}" for number in range(-(-len(_covered(build)) // QUESTIONS_PER_SHARD))]
+
+
+def _covered(build: Build[FramesRecipe]) -> list[int]:
+    """The numbers of the questions that get rows."""
+    covered: list[int] = json.loads((build.path("articles", _ARTICLES) / "covered.json").read_text())
+    return covered[: build.recipe.limit]
+
+
+def make_rows(build: Build[FramesRecipe], shard: str, out: Path, tick: Tick) -> Counts:
+    """Writes a test row for each question and length; `gold_over_budget_{length}` counts those that do not fit."""
+    recipe, first, counts = build.recipe, int(shard) * QUESTIONS_PER_SHARD, Counter[str]()
+    asked, articles = _asked(build), _articles(build.path("articles", _ARTICLES))
+    maker = _Maker(recipe, articles, counts)
+    numbers = _covered(build)[first : first + QUESTIONS_PER_SHARD]
+    write_rows((row for number in numbers for row in maker.rows(asked[number])), out)
+    return dict(+counts)
+
+
+def read_articles(recipe: FramesRecipe, path: Path, titles: set[str], counts: Counter[str], tick: Tick) -> Articles:
     """The wanted pages of a knowledge source and a fixed sample of all pages, found in one reading.
 
     The sample is the pages with the smallest hashes that together hold VARIETY times the words of the longest context,
@@ -101,6 +175,7 @@ def read_articles(recipe: FramesRecipe, path: Path, titles: set[str], counts: Co
             counts["title_twice"] += title in found
             found.setdefault(title, page)
         sample.add(page)
+        tick(read["read"], recipe.knowledge.rows or read["read"])
     if recipe.knowledge.rows and read["read"] != recipe.knowledge.rows:
         raise SetupError(f"{path} has {read['read']} records, and the recipe says {recipe.knowledge.rows}")
     counts["pages_read"] += read["read"]
@@ -166,48 +241,51 @@ def _titles(question: Question) -> list[str]:
     return [quote.title for quote in question.quotes]
 
 
-def _stream(
-    recipe: FramesRecipe,
-    question: Question,
-    gold: Sequence[Item],
-    others: Iterable[Item],
-    answer_filter: AnswerFilter,
-    counts: Counter[str],
-) -> list[Item]:
-    """Passages of other pages in an order of the question's own, without those that give something away."""
-    own, words = {_page_id(item) for item in gold}, recipe.words
-    drawn: list[Item] = []
-    for item in sorted(others, key=lambda item: order_key(recipe.seed, question.id, "filler", item.pid)):
-        if words <= 0:
-            break
-        if _page_id(item) not in own:
-            words -= max(len(item.text.split()), len(item.text) // 10)
-            drawn.append(item)
-    answers = question.answers if question.answer_kind == "text" else []
-    reasons = drop_reasons([*map(_text, drawn)], [*map(_text, gold)], (), answers, answer_filter)
-    counts.update(f"filler_{reason or 'kept'}" for reason in reasons)
-    return [item for item, reason in zip(drawn, reasons, strict=True) if reason is None]
+class _Maker:
+    """Makes rows of questions whose articles are there."""
+
+    def __init__(self, recipe: FramesRecipe, articles: Articles, counts: Counter[str]) -> None:
+        self._recipe, self._articles, self._counts = recipe, articles, counts
+        self._mixer, self._answers = mixer_of(recipe.tokenizer, recipe.seed), AnswerFilter()
+
+    def rows(self, question: Question) -> Iterator[Made]:
+        """A row for each length that holds the question's articles."""
+        gold = [item for title in _titles(question) for item in self._articles.gold[title]]
+        stream = self._stream(question, gold)
+        for length in self._recipe.lengths:
+            budget = self._recipe.budget(length)
+            fitted = self._mixer.context(TaskSpec(TASK, "qa"), [question.query], question.id, gold, stream, budget)
+            if fitted is None:
+                self._counts[f"gold_over_budget_{length}"] += 1
+                continue
+            items, (n_tokens,) = fitted
+            context = finish(items, n_tokens, budget, length, ran_out=len(items) == len(gold) + len(stream))
+            flags = [*answer_flags(question.answers, question.answer_kind), *context.flags]
+            self._counts.update(context.flags)
+            yield Made(
+                self._recipe.config(length), "test", row_of(question, "qa", items, n_tokens, context.ratio, flags)
+            )
+
+    def _stream(self, question: Question, gold: Sequence[Item]) -> list[Item]:
+        """Passages of other pages in an order of the question's own, without those that give something away."""
+        own, words = {_page_id(item) for item in gold}, self._recipe.words
+        drawn: list[Item] = []
+        for item in sorted(self._articles.others, key=lambda item: self._key(question, item)):
+            if words <= 0:
+                break
+            if _page_id(item) not in own:
+                words -= max(len(item.text.split()), len(item.text) // 10)
+                drawn.append(item)
+        answers = question.answers if question.answer_kind == "text" else []
+        reasons = drop_reasons([*map(_text, drawn)], [*map(_text, gold)], (), answers, self._answers)
+        self._counts.update(f"filler_{reason or 'kept'}" for reason in reasons)
+        return [item for item, reason in zip(drawn, reasons, strict=True) if reason is None]
+
+    def _key(self, question: Question, item: Item) -> bytes:
+        return order_key(self._recipe.seed, question.id, "filler", item.pid)
 
 
-def _rows(
-    recipe: FramesRecipe,
-    question: Question,
-    gold: Sequence[Item],
-    stream: Sequence[Item],
-    mixer: Mixer,
-    counts: Counter[str],
-) -> Iterator[Made]:
-    for length in recipe.lengths:
-        budget = recipe.budget(length)
-        fitted = mixer.context(TaskSpec(TASK, "qa"), [question.query], question.id, gold, stream, budget)
-        if fitted is None:
-            counts[f"gold_over_budget_{length}"] += 1
-            continue
-        items, (n_tokens,) = fitted
-        context = finish(items, n_tokens, budget, length, ran_out=len(items) == len(gold) + len(stream))
-        flags = [*answer_flags(question.answers, question.answer_kind), *context.flags]
-        counts.update(context.flags)
-        yield Made(recipe.config(length), "test", row_of(question, "qa", items, n_tokens, context.ratio, flags))
+_articles = lru_cache(1)(Articles.read)
 
 
 def _page_id(item: Item) -> str:
@@ -218,10 +296,19 @@ def _text(item: Item) -> Text:
     return Text(item.row, item.title, item.text)
 
 
-KIND = Kind(
+_WORDS = ("chunk_words", "lengths", "reserve", "seed")
+STAGES = [
+    Stage("questions", "read questions", 1, (), ("questions",), plan_questions, make_questions, leaves_out=True),
+    Stage("articles", "read articles", 1, ("questions",), ("knowledge", *_WORDS), plan_articles, make_articles,
+          leaves_out=True),
+    Stage("rows", "make rows", 1, ("articles",), ("kind", "lengths", "reserve", "limit", "seed", "tokenizer"),
+          plan_rows, make_rows, leaves_out=True),
+    WRITE,
+]  # fmt: skip
+KIND = Pipeline(
     FramesRecipe,
-    make,
-    inputs,
-    says="The questions of [FRAMES](https://arxiv.org/abs/2409.12941) whose articles are all in the knowledge source, "
+    STAGES,
+    sources,
+    "The questions of [FRAMES](https://arxiv.org/abs/2409.12941) whose articles are all in the knowledge source, "
     "each over all passages of its articles among random passages of other pages.",
 )

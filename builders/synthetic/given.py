@@ -4,29 +4,38 @@ Gold are the paragraphs with a supporting fact, confounders the source's own dis
 source is kept as it is, and such rows are flagged. The paragraphs added to a longer context are random and hold none.
 """
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, cast
 
+import pyarrow as pa
 from pydantic import Field, model_validator
 
 from builders.answers import answerable
 from builders.config import ConfigSpec, Length, Name, Source, Task
+from builders.engine import Pipeline, Stage, Tick
 from builders.errors import SetupError
+from builders.files import read_table, write_table
 from builders.filters import AnswerFilter, Text, answer_flags, drop_reasons
-from builders.mix import Item, Mixer, finish
-from builders.schema import SPLITS, Page, Question
+from builders.mix import Item, finish, mixer_of
+from builders.schema import SPLITS, Page, Question, Split
 from builders.seeds import rng_for, shuffled
 from builders.sources import GIVEN_READERS
 from builders.sources.clean import clean
 from builders.split import Splitter, checked_ids
-from builders.synthetic.base import Kind, Made, MadeRecipe, row_of
+from builders.synthetic.base import Made, MadeRecipe, row_of
+from builders.synthetic.rows import WRITE, write_rows
 from builders.tasks import TaskSpec
-from builders.tokens import token_counter
+from builders.work import Build, Counts
 
 FLAG = "answer_in_given"
 FULL = "full"  # the config of the source's paragraphs alone
+QUESTIONS_PER_SHARD = 64
+_PASSAGES = "passages.arrow"
+_STORED = pa.schema([("pid", pa.string()), ("title", pa.string()), ("text", pa.large_string())])
 
 
 class GivenRecipe(MadeRecipe):
@@ -56,76 +65,149 @@ class GivenRecipe(MadeRecipe):
         return {self.config(FULL): ConfigSpec(self.kind), **super().configs}
 
 
-def inputs(recipe: GivenRecipe, base: Path) -> dict[str, Source]:
+def sources(recipe: GivenRecipe, base: Path) -> dict[str, Source]:
     """The files of every task; SetupError where a reader gives no paragraphs."""
-    sources: dict[str, Source] = {
-        f"tasks.{name}.files.{file}": source
-        for name, task in recipe.tasks.items()
-        for file, source in task.files.items()
+    found: dict[str, Source] = {
+        _place(name, file): one for name, task in recipe.tasks.items() for file, one in task.files.items()
     }
-    for place, source in sources.items():
+    for place, source in found.items():
         if source.reader not in GIVEN_READERS:
             known = ", ".join(GIVEN_READERS)
             raise SetupError(f"{place}.reader {source.reader!r} gives no paragraphs with a question; there are {known}")
-    return sources
+    return found
 
 
-def make(recipe: GivenRecipe, paths: Mapping[str, Path], counts: Counter[str]) -> Iterator[Made]:
-    """The rows of every task and split; what the source repeats and what a length cannot hold is counted."""
-    mixer = Mixer(token_counter(recipe.tokenizer), recipe.seed)
-    for name, task in recipe.tasks.items():
-        source = _Given(recipe, mixer, counts)
-        asked = {file: source.read(one, paths[f"tasks.{name}.files.{file}"], name) for file, one in task.files.items()}
-        splitter = Splitter(recipe.seed)
-        for split in (split for split in SPLITS if split in task.take):
-            take = task.take[split]
-            questions = splitter.take(asked[take.source], min(take.n, recipe.limit or take.n), counts)
-            counts[f"{split}_questions"] += len(questions)
-            for question in questions:
-                for config, row in source.rows(question):
-                    yield Made(config, split, row)
+def _place(task: str, file: str) -> str:
+    return f"tasks.{task}.files.{file}"
 
 
-class _Given:
+def plan_read(build: Build[GivenRecipe]) -> list[str]:
+    """One shard, a folder, for each task."""
+    return list(build.recipe.tasks)
+
+
+def make_read(build: Build[GivenRecipe], shard: str, out: Path, tick: Tick) -> Counts:
+    """Writes a task's passages and the questions of its splits; what the source repeats is counted."""
+    recipe, task, counts = build.recipe, build.recipe.tasks[shard], Counter[str]()
+    reading = _Reading(counts)
+    asked = {
+        name: reading.read(source, build.inputs[_place(shard, name)].path, recipe.spec(shard))
+        for name, source in task.files.items()
+    }
+    splitter = Splitter(recipe.seed)
+    out.mkdir()
+    for split in (split for split in SPLITS if split in task.take):
+        take = task.take[split]
+        questions = splitter.take(asked[take.source], min(take.n, recipe.limit or take.n), counts)
+        counts[f"{split}_questions"] += len(questions)
+        for part, start in enumerate(range(0, len(questions), QUESTIONS_PER_SHARD)):
+            reading.write_questions(out / f"{split}-{part:05d}.json", questions[start : start + QUESTIONS_PER_SHARD])
+    reading.write_passages(out / _PASSAGES)
+    return dict(+counts)
+
+
+class _Reading:
     """The questions of a task and every distinct paragraph that comes with one of them."""
 
-    def __init__(self, recipe: GivenRecipe, mixer: Mixer, counts: Counter[str]) -> None:
-        self._recipe, self._mixer, self._counts = recipe, mixer, counts
+    def __init__(self, counts: Counter[str]) -> None:
+        self._counts = counts
         self._passages: list[Item] = []
         self._numbers: dict[str, int] = {}  # of a page's passage
-        self._given: dict[str, list[str]] = {}  # pages by question
-        self._answers = AnswerFilter()
+        self._given: dict[str, list[int]] = {}  # passages by question
 
-    def read(self, source: Source, path: Path, task: str) -> list[Question]:
+    def read(self, source: Source, path: Path, spec: TaskSpec) -> list[Question]:
         """The questions of a file."""
         before = self._counts["read"]
         questions = []
-        for question, pages in GIVEN_READERS[source.reader](path, task, self._counts):
+        for question, pages in GIVEN_READERS[source.reader](path, spec.name, self._counts):
             questions.append(question)
-            self._given[question.id] = [page.page_id for page in pages]
-            for page in pages:
-                self._keep(page)
+            self._given[question.id] = list(dict.fromkeys(self._number(page) for page in pages))
         checked_ids(questions, path.name)
         if source.rows and (read := self._counts["read"] - before) != source.rows:
             raise SetupError(f"{path} has {read} records, and the recipe says {source.rows}")
-        return answerable(questions, self._recipe.spec(task), self._counts)
+        return answerable(questions, spec, self._counts)
 
-    def _keep(self, page: Page) -> None:
+    def _number(self, page: Page) -> int:
         if page.page_id not in self._numbers:
             self._numbers[page.page_id] = number = len(self._passages)
             text = clean(page.paragraphs[1]).text.strip()
             self._passages.append(Item(number, f"{page.page_id}:0", page.title, text, "random"))
+        return self._numbers[page.page_id]
 
-    def rows(self, question: Question) -> Iterator[tuple[str, dict[str, Any]]]:
+    def write_questions(self, path: Path, questions: Sequence[Question]) -> None:
+        """Writes questions with the numbers of their passages, those that are gold apart."""
+        values = []
+        for question in questions:
+            evidence = {self._numbers.get(span.page_id) for span in question.provenance}
+            given = self._given[question.id]
+            gold = [number for number in given if number in evidence]
+            values.append({"question": question._asdict(), "given": given, "gold": gold})
+        path.write_text(json.dumps(values, ensure_ascii=False), encoding="utf-8")
+
+    def write_passages(self, path: Path) -> None:
+        """Writes all passages in the order of their numbers."""
+        rows = [(item.pid, item.title, item.text) for item in self._passages]
+        columns = dict(zip(_STORED.names, zip(*rows, strict=True), strict=True)) if rows else {}
+        write_table(path, pa.table(columns, _STORED) if columns else _STORED.empty_table())
+
+
+class Asked(NamedTuple):
+    """A question with the numbers of the passages that come with it, and of those among them that are gold."""
+
+    question: Question
+    given: list[int]
+    gold: list[int]
+
+
+def _asked(path: Path) -> list[Asked]:
+    values = json.loads(path.read_text(encoding="utf-8"))
+    return [
+        Asked(Question(**{**value["question"], "provenance": [], "quotes": ()}), value["given"], value["gold"])
+        for value in values
+    ]
+
+
+@lru_cache(1)
+def _passages(path: Path) -> list[Item]:
+    rows = zip(*read_table(path).to_pydict().values(), strict=True)
+    return [Item(number, pid, title, text, "random") for number, (pid, title, text) in enumerate(rows)]
+
+
+def plan_rows(build: Build[GivenRecipe]) -> list[str]:
+    """One shard for each part of the questions of a task and split: `hotpotqa-test-00000`."""
+    names = []
+    for task in build.recipe.tasks:
+        for split in SPLITS:
+            names += sorted(f"{task}-{path.stem}" for path in build.path("read", task).glob(f"{split}-*.json"))
+    return names
+
+
+def make_rows(build: Build[GivenRecipe], shard: str, out: Path, tick: Tick) -> Counts:
+    """Writes the rows of a part of the questions; what a length cannot hold is counted."""
+    task, split, part = shard.split("-")
+    folder, counts = build.path("read", task), Counter[str]()
+    maker = _Maker(build.recipe, cast(Split, split), _passages(folder / _PASSAGES), counts)
+    write_rows((row for asked in _asked(folder / f"{split}-{part}.json") for row in maker.rows(asked)), out)
+    return dict(+counts)
+
+
+class _Maker:
+    """Makes the rows of one split."""
+
+    def __init__(self, recipe: GivenRecipe, split: Split, passages: Sequence[Item], counts: Counter[str]) -> None:
+        self._recipe, self._split, self._passages, self._counts = recipe, split, passages, counts
+        self._mixer, self._answers = mixer_of(recipe.tokenizer, recipe.seed), AnswerFilter()
+
+    def rows(self, asked: Asked) -> Iterator[Made]:
         """The question over its own paragraphs, and at every length that holds them all."""
-        recipe, mixer = self._recipe, self._mixer
-        given, stream = self._own(question), self._stream(question)
+        recipe, mixer, question = self._recipe, self._mixer, asked.question
+        given, stream = self._own(asked), self._stream(asked)
         flags = self._flags(question, given)
         whole = mixer.ordered(question.id, given)
         ratio = float(any(item.role == "confounder" for item in given))
         kind = recipe.spec(question.task).kind
         n_tokens = mixer.count(recipe.spec(question.task), question.query, whole)
-        yield recipe.config(FULL), row_of(question, kind, whole, n_tokens, ratio, flags)
+        yield self._made(FULL, row_of(question, kind, whole, n_tokens, ratio, flags))
         for length in recipe.lengths:
             budget = recipe.budget(length)
             fitted = mixer.context(recipe.spec(question.task), [question.query], question.id, given, stream, budget)
@@ -135,26 +217,26 @@ class _Given:
             items, (n_tokens,) = fitted
             context = finish(items, n_tokens, budget, length, ran_out=len(items) == len(given) + len(stream))
             self._counts.update(context.flags)
-            yield (
-                recipe.config(length),
-                row_of(question, kind, items, n_tokens, context.ratio, [*flags, *context.flags]),
-            )
+            flagged = [*flags, *context.flags]
+            yield self._made(length, row_of(question, kind, items, n_tokens, context.ratio, flagged))
 
-    def _own(self, question: Question) -> list[Item]:
+    def _made(self, length: str, row: dict[str, Any]) -> Made:
+        return Made(self._recipe.config(length), self._split, row)
+
+    def _own(self, asked: Asked) -> list[Item]:
         """Gold, then the distractors of the source that repeat neither gold nor one another."""
-        evidence = {span.page_id for span in question.provenance}
-        passages = {page_id: self._passages[self._numbers[page_id]] for page_id in self._given[question.id]}
-        gold = [item._replace(role="gold") for page_id, item in passages.items() if page_id in evidence]
-        others = [item._replace(role="confounder") for page_id, item in passages.items() if page_id not in evidence]
+        gold = [self._passages[number]._replace(role="gold") for number in asked.gold]
+        distractors = (number for number in asked.given if number not in asked.gold)
+        others = [self._passages[number]._replace(role="confounder") for number in distractors]
         reasons = drop_reasons([*map(_text, others)], [*map(_text, gold)], (), (), self._answers)
         self._counts.update(f"given_{reason}" for reason in reasons if reason)
         return [*gold, *(item for item, reason in zip(others, reasons, strict=True) if reason is None)]
 
-    def _stream(self, question: Question) -> list[Item]:
+    def _stream(self, asked: Asked) -> list[Item]:
         """Paragraphs of other questions in an order of the question's own, without those that give something away."""
-        recipe, passages = self._recipe, self._passages
+        recipe, passages, question = self._recipe, self._passages, asked.question
         words = max(map(recipe.budget, recipe.lengths), default=0) * 6 // 5  # no tokenizer of use makes fewer tokens
-        own = {self._numbers[page_id] for page_id in self._given[question.id]}
+        own = set(asked.given)
         drawn: list[Item] = []
         for row in shuffled(rng_for(recipe.seed, question.id, "random"), len(passages)):
             if words <= 0:
@@ -180,11 +262,17 @@ def _text(item: Item) -> Text:
     return Text(item.row, item.title, item.text)
 
 
-KIND = Kind(
+ROWS = ("kind", "lengths", "reserve", "seed", "tokenizer")
+STAGES = [
+    Stage("read", "read questions", 1, (), ("tasks", "seed", "limit"), plan_read, make_read, leaves_out=True),
+    Stage("rows", "make rows", 1, ("read",), ROWS, plan_rows, make_rows, leaves_out=True),
+    WRITE,
+]
+KIND = Pipeline(
     GivenRecipe,
-    make,
-    inputs,
-    says="Questions over the paragraphs that their source gives with them (`given_full`): those with a supporting fact "
+    STAGES,
+    sources,
+    "Questions over the paragraphs that their source gives with them (`given_full`): those with a supporting fact "
     "are gold, the source's own distractors are confounders. In `given_{length}` random paragraphs of other questions "
     "fill the context.",
 )

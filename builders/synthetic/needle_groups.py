@@ -57,6 +57,15 @@ class Group(NamedTuple):
         """All needles with their texts."""
         return [(needle, order, self.wording.text(needle, order)) for needle in NEEDLES for order in ORDERS]
 
+    def as_json(self) -> dict[str, Any]:
+        """The group as JSON holds it."""
+        return {**self._asdict(), "wording": self.wording.model_dump()}
+
+    @classmethod
+    def of_json(cls, value: dict[str, Any]) -> "Group":
+        """The group that `as_json` gave."""
+        return cls(**{**value, "wording": Wording.model_validate(value["wording"])})
+
 
 class _File(Strict):
     categories: dict[Name, dict[Name, Wording]]

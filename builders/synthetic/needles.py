@@ -6,8 +6,10 @@ differences between word orders, kinds of needle, depths and lengths are paired.
 that text alone, since an embedding model is given no prompt.
 """
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
 from typing import Annotated, NamedTuple
@@ -15,18 +17,23 @@ from typing import Annotated, NamedTuple
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from builders.config import Source, length_from, tokens_of
+from builders.engine import Pipeline, Stage, Tick
 from builders.filters import AnswerFilter, Text, drop_reasons
 from builders.mix import Item, finish
 from builders.prompts import BLANK_LINE, haystack
 from builders.schema import Question
 from builders.seeds import order_key
-from builders.synthetic.base import Kind, Made, MadeRecipe, row_of
-from builders.synthetic.fragments import LEAST, Fragment, read_pool, source_files
+from builders.synthetic.base import Made, MadeRecipe, row_of
+from builders.synthetic.fragments import LEAST, Fragment, Pool, read_pool, source_files
 from builders.synthetic.needle_groups import Group, read_groups
 from builders.synthetic.overlap import content_words
+from builders.synthetic.rows import WRITE, write_rows
 from builders.tasks import TaskSpec
 from builders.tokens import TokenCounter, token_counter
+from builders.work import Build, Counts
 
+_GROUPS, _FRAGMENTS = "groups.json", "pool"  # shards
+GROUPS_PER_SHARD = 4
 GROUPS = Path(__file__).with_name("needles.yaml")
 ENOUGH = 0.9  # share of its length that a haystack fills, or it is left out
 _FULL, _GAP = 2, 2 * LEAST  # tokens that may be left over, and from which a fragment is easily found for them
@@ -70,23 +77,59 @@ class _Row(NamedTuple):
         return haystack(item.text for item in self.items)
 
 
-def make(recipe: NeedlesRecipe, paths: Mapping[str, Path], counts: Counter[str]) -> Iterator[Made]:
-    """The rows of every group in turn, each with its lengths from the shortest.
+def plan_groups(build: Build[NeedlesRecipe]) -> list[str]:
+    """One shard."""
+    return [_GROUPS]
+
+
+def make_groups(build: Build[NeedlesRecipe], shard: str, out: Path, tick: Tick) -> Counts:
+    """Writes the groups, with a limit the first of each category."""
+    taken: Counter[str] = Counter()
+    groups = []
+    for group in read_groups(build.inputs["groups"].path):
+        taken[group.category] += 1
+        if build.recipe.limit is None or taken[group.category] <= build.recipe.limit:
+            groups.append(group)
+    out.write_text(json.dumps([group.as_json() for group in groups], ensure_ascii=False), encoding="utf-8")
+    return {"groups": len(groups)}
+
+
+def _groups(build: Build[NeedlesRecipe]) -> list[Group]:
+    return [*map(Group.of_json, json.loads(build.path("groups", _GROUPS).read_text(encoding="utf-8")))]
+
+
+def plan_fragments(build: Build[NeedlesRecipe]) -> list[str]:
+    """One shard."""
+    return [_FRAGMENTS]
+
+
+def make_fragments(build: Build[NeedlesRecipe], shard: str, out: Path, tick: Tick) -> Counts:
+    """Writes the fragments of all texts; what cannot be used is counted."""
+    recipe, counts = build.recipe, Counter[str]()
+    texts = {place: given.path for place, given in build.inputs.items() if place != "groups"}
+    pool = read_pool(recipe.knowledge.reader, texts, recipe.fragment, token_counter(recipe.tokenizer), counts)
+    pool.write(out)
+    return dict(+counts)
+
+
+def plan_rows(build: Build[NeedlesRecipe]) -> list[str]:
+    """One shard for every few groups."""
+    return [f"{number:05d}" for number in range(-(-len(_groups(build)) // GROUPS_PER_SHARD))]
+
+
+def make_rows(build: Build[NeedlesRecipe], shard: str, out: Path, tick: Tick) -> Counts:
+    """Writes the rows of some groups, those of each in turn with its lengths from the shortest.
 
     A group without fragments enough for a length is left out of it, and its rows counted as `too_few_fragments`.
     """
-    counter = token_counter(recipe.tokenizer)
-    taken: Counter[str] = Counter()
-    groups = []
-    for group in read_groups(paths["groups"]):
-        taken[group.category] += 1
-        if recipe.limit is None or taken[group.category] <= recipe.limit:
-            groups.append(group)
-    texts = {place: path for place, path in paths.items() if place != "groups"}
-    pool = read_pool(recipe.knowledge.reader, texts, recipe.fragment, counter, counts)
-    haystacks = _Haystacks(recipe, counter, counts)
-    for group in groups:
-        yield from haystacks.rows(group, pool.without(barred_words(group)))
+    first, counts = int(shard) * GROUPS_PER_SHARD, Counter[str]()
+    groups, pool = _groups(build)[first : first + GROUPS_PER_SHARD], _pool(build.path("fragments", _FRAGMENTS))
+    haystacks = _Haystacks(build.recipe, token_counter(build.recipe.tokenizer), counts)
+    write_rows((row for group in groups for row in haystacks.rows(group, pool.without(barred_words(group)))), out)
+    return dict(+counts)
+
+
+_pool = lru_cache(1)(Pool.read)
 
 
 def barred_words(group: Group) -> frozenset[str]:
@@ -208,15 +251,24 @@ def _question(group: Group, row: _Row) -> Question:
     return Question(row.id, group.category, wording.question, [wording.name], "text", [], 1, row.reasoning_types)
 
 
-def _inputs(recipe: NeedlesRecipe, base: Path) -> dict[str, Source]:
+def sources(recipe: NeedlesRecipe, base: Path) -> dict[str, Source]:
+    """The groups and the files of the texts."""
     groups = recipe.groups or Source(reader="needles", path=str(GROUPS), licence="apache-2.0")
     return {"groups": groups, **source_files(recipe.knowledge, base)}
 
 
-KIND = Kind(
+SETTINGS = ("kind", "lengths", "reserve", "depths", "controls", "seed", "tokenizer")
+STAGES = [
+    Stage("groups", "read needles", 1, (), ("groups", "limit"), plan_groups, make_groups),
+    Stage("fragments", "cut fragments", 1, (), ("knowledge", "fragment", "tokenizer"), plan_fragments, make_fragments,
+          leaves_out=True),
+    Stage("rows", "make rows", 1, ("groups", "fragments"), SETTINGS, plan_rows, make_rows, leaves_out=True),
+    WRITE,
+]  # fmt: skip
+KIND = Pipeline(
     NeedlesRecipe,
-    make,
-    _inputs,
+    STAGES,
+    sources,
     "Haystacks for embedding models: short fragments of unrelated texts, and among them one needle, a sentence that\n"
     "answers the query in the query's own words (`literal`) or in others (`one_hop`). A row without gold is a\n"
     "control. Names and needles are made up.",

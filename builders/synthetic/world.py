@@ -15,6 +15,7 @@ MOST_CLUSTERS = 2**14
 SPLITS = ("test", "validation", "train")
 FIRST_NAMES = 64
 MOST_FILLERS = 2  # sentences beside the one that states the fact
+TEMPLATES = Path(__file__).with_name("controlled.yaml")
 MOST_NUMBER = 97  # that a sentence names
 
 
@@ -120,4 +121,4 @@ class World:
 @cache
 def templates() -> Mapping[str, Any]:
     """Entities, relations, chains and sentences of controlled.yaml."""
-    return yaml.safe_load(Path(__file__).with_name("controlled.yaml").read_text(encoding="utf-8"))
+    return yaml.safe_load(TEMPLATES.read_text(encoding="utf-8"))

@@ -8,7 +8,7 @@ import yaml
 from rich.console import Console
 
 from builders.load_recipe import load_recipe
-from builders.synthetic.build import run_made
+from builders.pipeline import run_build
 from dataset_cards.card import write_card
 from dataset_cards.names import Parts, in_order, parts_of
 from tests.builders.synthetic.small import build_controlled, build_given, question
@@ -68,7 +68,8 @@ def test_the_recipe_in_a_manifest_builds_the_same(controlled: Path, tmp_path: Pa
     manifest = json.loads((controlled / "manifest.json").read_text())
     (tmp_path / "recipe.yaml").write_text(json.dumps(manifest["recipe"]))
     recipe, base = load_recipe(str(tmp_path / "recipe.yaml"), [])
-    assert run_made(recipe, base, tmp_path / "again", tmp_path / "work", Console(quiet=True)) == manifest
+    run_build(recipe, base, tmp_path / "again", tmp_path / "work", 1, Console(quiet=True))
+    assert json.loads((tmp_path / "again" / "manifest.json").read_text()) == manifest
 
 
 def test_names_of_configs() -> None:

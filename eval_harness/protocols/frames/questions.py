@@ -35,8 +35,8 @@ def keep_questions(dataset: Dataset, config: str, split: str, folder: Path) -> N
     query = f'SELECT {", ".join(_COLUMNS)} FROM "{config}" WHERE split = ?'
     rows = connect(dataset.folder).execute(query, [split]).fetchall()
     asked = {id: Asked(query, answers, types or [], hops or 0) for id, query, answers, types, hops in rows}
-    counts = raw_manifest(dataset.folder).get("counts", {}).get("frames", {})
-    coverage = {name.removeprefix("coverage_"): n for name, n in counts.items() if name.startswith("coverage_")}
+    counts = [count for stage in raw_manifest(dataset.folder)["counts"].values() for count in stage.items()]
+    coverage = {name.removeprefix("coverage_"): n for name, n in counts if name.startswith("coverage_")}
     write_json(folder / FILE, {"asked": {id: one._asdict() for id, one in asked.items()}, "coverage": coverage})
 
 

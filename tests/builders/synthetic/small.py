@@ -1,13 +1,23 @@
 """Small made datasets, and a file in HotpotQA's layout to make one from."""
 
 import json
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+import pyarrow.parquet as pq
 from rich.console import Console
+from rich.progress import Progress
 
+from builders.config import Source
+from builders.engine import Pool, run_stage
 from builders.load_recipe import load_recipe
-from builders.synthetic.build import run_made
+from builders.pipeline import run_build
+from builders.synthetic import KINDS
+from builders.synthetic.base import Made, MadeRecipe
+from builders.work import Build, Input
 
 WORDS = (
     "amber brook cedar delta ember field grove heath inlet jetty knoll lagoon meadow night orchard pier quarry".split()
@@ -37,8 +47,26 @@ def write_hotpot(folder: Path, questions: list[dict[str, Any]]) -> Path:
 def build(folder: Path, recipe: str, *settings: str, out: str = "out") -> Path:
     """Builds a bundled recipe with settings changed; returns the dataset's folder."""
     loaded, base = load_recipe(recipe, [f"data={folder}", *settings])
-    run_made(loaded, base, folder / out, folder / f"{out}.work", Console(quiet=True))
+    run_build(loaded, base, folder / out, folder / f"{out}.work", 1, Console(quiet=True))
     return folder / out
+
+
+def made_rows(recipe: MadeRecipe, paths: Mapping[str, Path]) -> tuple[list[Made], Counter[str]]:
+    """The rows of a recipe, those of a config and split in their order, and the counts of all stages that make them."""
+    stages = KINDS[recipe.kind].stages[:-1]
+    inputs = {place: Input(Source(reader="any", path=str(path)), path, "") for place, path in paths.items()}
+    counts: Counter[str] = Counter()
+    rows = []
+    with TemporaryDirectory() as work:
+        build = Build(recipe, Path(work), Path(work), {stage.name: stage.name for stage in stages}, inputs=inputs)
+        for stage in stages:
+            run_stage(stage, build, Pool(1), Progress(disable=True))
+            counts.update(build.counts(stage.name))
+        for shard in build.shards("rows"):
+            for path in sorted(build.path("rows", shard).glob("*.parquet")):
+                config, split = path.stem.split("--")
+                rows += [Made(config, split, row) for row in pq.read_table(path).to_pylist()]
+    return rows, counts
 
 
 def build_controlled(folder: Path, *settings: str, out: str = "controlled") -> Path:

@@ -13,10 +13,10 @@ from builders.errors import SetupError
 from builders.format1 import spec_of
 from builders.load_recipe import load_recipe
 from builders.prompts import block, render
-from builders.synthetic.controlled import ControlledRecipe, make
+from builders.synthetic.controlled import ControlledRecipe
 from builders.text import contains
 from builders.tokens import token_counter
-from tests.builders.synthetic.small import build_controlled
+from tests.builders.synthetic.small import build_controlled, made_rows
 
 Rows = dict[str, dict[str, Any]]  # by id
 SMALL = {"kind": "controlled", "name": "c", "tokenizer": "smollm2", "lengths": ["1k"], "take": {"test": 2}, "world": 60}
@@ -24,9 +24,9 @@ SMALL = {"kind": "controlled", "name": "c", "tokenizer": "smollm2", "lengths": [
 
 def made(**changes: Any) -> tuple[dict[str, Rows], Counter[str]]:
     """Rows by config and id."""
-    counts: Counter[str] = Counter()
+    found, counts = made_rows(ControlledRecipe.model_validate({**SMALL, **changes}), {})
     rows: dict[str, Rows] = defaultdict(dict)
-    for config, _, row in make(ControlledRecipe.model_validate({**SMALL, **changes}), {}, counts):
+    for config, _, row in found:
         assert row["id"] not in rows[config]
         rows[config][row["id"]] = row
     return rows, counts

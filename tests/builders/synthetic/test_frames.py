@@ -19,6 +19,7 @@ from builders.synthetic.base import Made
 from builders.synthetic.frames import KIND, FramesRecipe, _Sample
 from builders.text import contains
 from builders.tokens import token_counter
+from tests.builders.synthetic.small import made_rows
 
 WIKI = "https://en.wikipedia.org/wiki/"
 WORDS = "river town bridge harbour stone garden market tower winter castle forest island road valley".split()
@@ -59,8 +60,7 @@ def recipe(**fields: Any) -> FramesRecipe:
 
 
 def made(folder: Path, pages: Any = PAGES, asked: Any = QUESTIONS, **fields: Any) -> tuple[list[Made], Counter[str]]:
-    counts = Counter[str]()
-    return list(KIND.make(recipe(**fields), write(folder, pages, asked), counts)), counts
+    return made_rows(recipe(**fields), write(folder, pages, asked))
 
 
 def test_a_question_with_a_missing_page_is_excluded_and_counted(tmp_path: Path) -> None:
@@ -106,8 +106,8 @@ def test_contexts_fit_and_a_shorter_one_stands_in_a_longer(tmp_path: Path) -> No
 def test_a_question_whose_articles_do_not_fit_is_counted(tmp_path: Path) -> None:
     rows, counts = made(tmp_path, [page("Alpha", 1), page("Beta", 2, 90), *PAGES[2:]])
     assert [(one.config, one.row["id"]) for one in rows] == [
-        ("frames_2k", "frames-0"),
         ("frames_1k", "frames-2"),
+        ("frames_2k", "frames-0"),
         ("frames_2k", "frames-2"),
     ]
     assert counts["gold_over_budget_1k"] == 1
@@ -156,7 +156,7 @@ def test_other_row_counts_and_unknown_readers_are_refused(tmp_path: Path) -> Non
     with pytest.raises(SetupError, match="has 73 records, and the recipe says 74"):
         made(tmp_path, knowledge=source | {"rows": 74})
     with pytest.raises(SetupError, match=r"knowledge\.reader 'klt' is unknown; there are kilt"):
-        KIND.inputs(recipe(knowledge={"reader": "klt", "path": "k"}), tmp_path)
+        KIND.sources(recipe(knowledge={"reader": "klt", "path": "k"}), tmp_path)
 
 
 def test_two_pages_with_one_id_are_refused(tmp_path: Path) -> None:
@@ -178,9 +178,8 @@ def test_coverage_of_all_824_questions(shared_data: Path) -> None:
         "knowledge": shared_data / "kilt_mini" / "kilt_knowledgesource.json",
         "questions": shared_data / "frames" / "frames_test.jsonl",
     }
-    counts = Counter[str]()
     made_of = recipe(knowledge=Source(reader="kilt", path="k", rows=27063), lengths=["8k"], limit=3)
-    rows = list(KIND.make(made_of, paths, counts))
+    rows, counts = made_rows(made_of, paths)
     assert [one.row["id"] for one in rows] == ["frames-3", "frames-94", "frames-105"]
     covered = {name: n for name, n in counts.items() if name.startswith("coverage_")}
     shares = {tuple(map(int, name.removeprefix("coverage_").split("/"))): n for name, n in covered.items()}

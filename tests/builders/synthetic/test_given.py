@@ -11,10 +11,10 @@ from builders.errors import SetupError
 from builders.format1 import spec_of
 from builders.prompts import render
 from builders.sources.paragraphs import page_id_of
-from builders.synthetic.given import GivenRecipe, make
+from builders.synthetic.given import GivenRecipe
 from builders.text import contains
 from builders.tokens import token_counter
-from tests.builders.synthetic.small import build_given, question, sentence, write_hotpot
+from tests.builders.synthetic.small import build_given, made_rows, question, sentence, write_hotpot
 
 
 def made(
@@ -26,9 +26,9 @@ def made(
     values = {"kind": "given", "name": "g", "tokenizer": "smollm2", "lengths": ["2k"]}
     take = changes.pop("take", {"test": {"source": "dev", "n": 100}})
     recipe = GivenRecipe.model_validate({**values, "tasks": {"hotpotqa": {**task, "take": take}}, **changes})
-    counts: Counter[str] = Counter()
+    found, counts = made_rows(recipe, {"tasks.hotpotqa.files.dev": path})
     rows: dict[str, dict[str, Any]] = defaultdict(dict)
-    for config, _, row in make(recipe, {"tasks.hotpotqa.files.dev": path}, counts):
+    for config, _, row in found:
         rows[config][row["id"]] = row
     return rows, counts
 
@@ -155,8 +155,8 @@ def test_twowiki(shared_data: Path) -> None:
     take = {"test": {"source": "dev", "n": 200}}
     values = {"kind": "given", "name": "g", "tokenizer": "smollm2", "lengths": []}
     recipe = GivenRecipe.model_validate({**values, "tasks": {"twowiki": {**task, "take": take}}})
-    counts: Counter[str] = Counter()
-    rows = {row["id"]: row for _, _, row in make(recipe, {"tasks.twowiki.files.dev": path}, counts)}
+    found, counts = made_rows(recipe, {"tasks.twowiki.files.dev": path})
+    rows = {row["id"]: row for _, _, row in found}
     assert rows.keys() == records.keys() and len(rows) == 164
     flagged = 0
     for id, row in rows.items():

@@ -1,5 +1,6 @@
 """Haystacks of needles: what holds for every seed, text and length."""
 
+import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,13 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from rich.console import Console
 
+from builders.pipeline import run_build
 from builders.prompts import haystack
-from builders.synthetic.build import run_made
 from builders.synthetic.needles import KIND, NeedlesRecipe, place_of
 from builders.tokens import token_counter
 from builders.views import connect
 from tests.builders.synthetic.haystack_texts import GROUPS, recipe_of, write_groups, write_texts
+from tests.builders.synthetic.small import made_rows
 from validation.checks import CHECKS
 from validation.dataset import read_dataset
 from validation.suite import run_suite
@@ -38,10 +40,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def made(folder: Path, **changes: Any) -> tuple[dict[str, list[dict[str, Any]]], Counter[str]]:
     """The rows of each config, and what was counted."""
     recipe = NeedlesRecipe.model_validate(recipe_of(**changes))
-    paths = {place: folder / (source.path or "") for place, source in KIND.inputs(recipe, folder).items()}
-    counts: Counter[str] = Counter()
+    paths = {place: folder / (source.path or "") for place, source in KIND.sources(recipe, folder).items()}
+    found, counts = made_rows(recipe, paths)
     rows: dict[str, list[dict[str, Any]]] = {config: [] for config in recipe.configs}
-    for config, split, row in KIND.make(recipe, paths, counts):
+    for config, split, row in found:
         assert split == "test"
         rows[config].append(row)
     return rows, counts
@@ -191,7 +193,8 @@ def test_settings_that_make_no_sense_are_refused(changes: dict[str, Any]) -> Non
 
 def test_a_built_dataset_passes_every_check(folder: Path, tmp_path: Path) -> None:
     recipe = NeedlesRecipe.model_validate(recipe_of())
-    manifest = run_made(recipe, folder, tmp_path / "out", tmp_path / "work", Console(quiet=True))
+    run_build(recipe, folder, tmp_path / "out", tmp_path / "work", 1, Console(quiet=True))
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert list(manifest["inputs"]) == ["groups", "knowledge.one", "knowledge.two"]
     outcomes = run_suite(read_dataset(tmp_path / "out"), list(CHECKS), lambda step: None)
     assert {one.check.name: one.ids[:2] for one in outcomes if one.status != "passed"} == {}
@@ -204,8 +207,10 @@ def test_the_bundled_recipe_fills_its_lengths_with_introductions(tmp_path: Path)
     from builders.load_recipe import load_recipe
 
     recipe, base = load_recipe("needles", ["lengths=[128, 1k]"], 1)
-    manifest = run_made(recipe, base, tmp_path / "out", tmp_path / "work", Console(quiet=True))
+    run_build(recipe, base, tmp_path / "out", tmp_path / "work", 1, Console(quiet=True))
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     rows = {config: about["files"]["test"][0]["rows"] for config, about in manifest["configs"].items()}
     assert rows == {"needles_128": 10 * 44, "needles_1k": 10 * 44}
-    assert "too_few_fragments" not in manifest["counts"]["needles"]
+    assert manifest["counts"]["fragments"]["fragments"] == 25_928
+    assert "too_few_fragments" not in manifest["counts"].get("rows", {})
     assert manifest["inputs"]["groups"]["file"] == "needles.yaml"

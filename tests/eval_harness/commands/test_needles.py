@@ -12,7 +12,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from builders.errors import SetupError
-from builders.synthetic.build import run_made
+from builders.pipeline import run_build
 from builders.synthetic.needles import NeedlesRecipe
 from eval_harness.commands import needles as cli
 from eval_harness.models.fake import FakeModel
@@ -30,7 +30,7 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_texts(here / "texts", paragraphs=400)
     write_groups(here / "groups.yaml")
     recipe = NeedlesRecipe.model_validate(recipe_of(lengths=[128, 640], depths=[0, 50, 75, 100]))
-    run_made(recipe, here, here / "icr2", here / "work", Console(quiet=True))
+    run_build(recipe, here, here / "icr2", here / "work", 1, Console(quiet=True))
     return here / "icr2"
 
 

@@ -1,8 +1,7 @@
 """The folder of a made dataset: files, manifest and card as the pipeline writes them, whole or not at all."""
 
 import json
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 
@@ -13,15 +12,18 @@ from pydantic import Field
 from rich.console import Console
 
 from builders.config import Source
+from builders.engine import Pipeline, Stage, Tick
 from builders.errors import SetupError
 from builders.load_recipe import load_recipe
 from builders.mix import Item
-from builders.schema import Question
+from builders.pipeline import prepare, run_build
+from builders.schema import INSTANCES, Question
 from builders.synthetic import KINDS
-from builders.synthetic.base import Kind, Made, MadeRecipe, row_of
-from builders.synthetic.build import check_inputs, run_made
+from builders.synthetic.base import Made, MadeRecipe, row_of
+from builders.synthetic.rows import WRITE, write_rows
 from builders.tasks import TaskSpec
 from builders.views import connect
+from builders.work import Build, Counts
 from validation.checks.schema import difference
 
 
@@ -35,23 +37,28 @@ class Squares(MadeRecipe):
         return [TaskSpec("squares", "qa", source=paths["words"].name)]
 
 
-def squares(recipe: Squares, paths: Mapping[str, Path], counts: Counter[str]) -> Iterator[Made]:
-    words = paths["words"].read_text().split()
-    for number in range(recipe.n):
-        gold = Item(0, f"{number}:0", "Squares", f"{number} times {number} is {number**2}.", "gold")
-        other = Item(1, "w:0", "Words", " ".join(words), "random")
-        question = Question(f"s-{number}", "squares", f"{number}^2?", [str(number**2)], "text", [], 1, ["square"])
-        counts["asked"] += 1
-        for config in recipe.configs:
-            yield Made(config, "test", row_of(question, "qa", [other, gold], 50, flags=["odd"] * (number % 2)))
-        if number == 0:
-            yield Made(recipe.config("1k"), "validation", row_of(question, "qa", [gold], 20))
+def plan(build: Build[Squares]) -> list[str]:
+    return [str(number) for number in range(build.recipe.n)]
+
+
+def make(build: Build[Squares], shard: str, out: Path, tick: Tick) -> Counts:
+    number, words = int(shard), build.inputs["words"].path.read_text().split()
+    gold = Item(0, f"{number}:0", "Squares", f"{number} times {number} is {number**2}.", "gold")
+    other = Item(1, "w:0", "Words", " ".join(words), "random")
+    question = Question(f"s-{number}", "squares", f"{number}^2?", [str(number**2)], "text", [], 1, ["square"])
+    row = row_of(question, "qa", [other, gold], 50, flags=["odd"] * (number % 2))
+    rows = [Made(config, "test", row) for config in build.recipe.configs]
+    if number == 0:
+        rows.append(Made(build.recipe.config("1k"), "validation", row_of(question, "qa", [gold], 20)))
+    write_rows(rows, out)
+    return {"asked": 1}
 
 
 @pytest.fixture(autouse=True)
 def kind(monkeypatch: pytest.MonkeyPatch) -> None:
-    squares_kind = Kind(Squares, squares, lambda recipe, base: {"words": recipe.words}, "Squares of small numbers.")
-    monkeypatch.setitem(KINDS, "squares", squares_kind)
+    rows = Stage("rows", "make rows", 1, (), ("n", "words", "lengths"), plan, make)
+    sources = lambda recipe, base: {"words": recipe.words}  # noqa: E731
+    monkeypatch.setitem(KINDS, "squares", Pipeline(Squares, [rows, WRITE], sources, "Squares of small numbers."))
 
 
 @pytest.fixture
@@ -66,7 +73,7 @@ def folder(tmp_path: Path) -> Path:
 def built(folder: Path, *settings: str, out: str = "out") -> Path:
     recipe, base = load_recipe(str(folder / "sq.yaml"), list(settings))
     assert isinstance(recipe, Squares)
-    run_made(recipe, base, folder / out, folder / f"{out}.work", Console(quiet=True))
+    run_build(recipe, base, folder / out, folder / f"{out}.work", 1, Console(quiet=True))
     return folder / out
 
 
@@ -80,12 +87,12 @@ def test_the_folder(folder: Path) -> None:
     for file in files:
         content = (out / file["path"]).read_bytes()
         assert (len(content), sha256(content).hexdigest()) == (file["bytes"], file["sha256"])
-        assert difference(out / file["path"]) is None
+        assert difference(out / file["path"], INSTANCES) is None
     assert manifest["tasks"] == {"squares": {"kind": "qa", "labels": {}, "scorer": "qa", "source": "words.txt"}}
     about = {name: value for name, value in manifest["configs"]["squares_1k"].items() if name != "files"}
     numbers = {"length": "1k", "tokens": 1024, "ratio": None, "depth": None, "budget": 768}
     assert about == {"family": "squares", **numbers}
-    assert manifest["counts"] == {"squares": {"asked": 5}}
+    assert manifest["counts"] == {"rows": {"asked": 5}, "write": {"rows": 6}}
     licence = {"file": "words.txt", "licence": "cc0-1.0"}
     assert manifest["inputs"] == {"words": {"sha256": sha256(b"one two three").hexdigest(), **licence}}
     card = (out / "README.md").read_text()
@@ -131,7 +138,7 @@ def test_settings(folder: Path) -> None:
         built(folder, "reserve=1024")
     recipe, base = load_recipe(str(folder / "sq.yaml"), ["words.path=gone.txt"])
     with pytest.raises(SetupError, match=r"gone\.txt is not there"):
-        check_inputs(recipe, base, folder / "work")
+        prepare(recipe, base, folder / "work")
 
 
 def test_no_folder_of_this_machine_reaches_the_manifest(folder: Path) -> None:

@@ -1,0 +1,123 @@
+"""Rows of a made dataset on their way to its files; the last two stages of every kind."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from builders.engine import Stage, Tick
+from builders.errors import SetupError
+from builders.schema import INSTANCES, SPLITS, Split
+from builders.stages.files import instance_writer
+from builders.synthetic.base import Made, MadeRecipe
+from builders.work import Build, Counts
+
+ROWS_PER_GROUP = 64  # of a Parquet file
+
+
+def write_rows(rows: Iterable[Made], out: Path) -> None:
+    """Writes rows in their order into a new folder, one file for each config and split that has any."""
+    out.mkdir()
+    files: dict[tuple[str, Split], _RowFile] = {}
+    for config, split, row in rows:
+        if (config, split) not in files:
+            files[config, split] = _RowFile(out / _name(config, split))
+        files[config, split].add({**row, "config": config})
+    for file in files.values():
+        file.close()
+
+
+class _RowFile:
+    """A file of rows, held in memory a row group at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self._writer = pq.ParquetWriter(path, INSTANCES, compression="zstd")
+        self._rows: list[dict[str, Any]] = []
+
+    def add(self, row: dict[str, Any]) -> None:
+        self._rows.append(row)
+        if len(self._rows) == ROWS_PER_GROUP:
+            self._flush()
+
+    def close(self) -> None:
+        if self._rows:
+            self._flush()
+        self._writer.close()
+
+    def _flush(self) -> None:
+        self._writer.write_table(pa.Table.from_pylist(self._rows, schema=INSTANCES))
+        self._rows.clear()
+
+
+def _name(config: str, split: str) -> str:
+    return f"{config}--{split}.parquet"
+
+
+def _files(build: Build[MadeRecipe], config: str, split: str) -> list[Path]:
+    """The files of the stage `rows` with rows of a config and split, in order."""
+    paths = (build.path("rows", shard) / _name(config, split) for shard in build.shards("rows"))
+    return [path for path in paths if path.is_file()]
+
+
+def plan_write(build: Build[MadeRecipe]) -> list[str]:
+    """One shard for each file of the dataset; SetupError where a config has no row of a split that another has."""
+    configs = build.recipe.configs
+    splits = [split for split in SPLITS if any(_files(build, config, split) for config in configs)]
+    names = []
+    for config in configs:
+        for split in splits or SPLITS:
+            rows = sum(pq.read_metadata(path).num_rows for path in _files(build, config, split))
+            if not rows:
+                raise SetupError(f"no instance of {config}, {split} fits; take {config} out of the recipe")
+            files = -(-rows // build.recipe.rows_per_file)
+            names += [f"{config}--{split}-{number:05d}-of-{files:05d}.parquet" for number in range(files)]
+    return names
+
+
+def make_write(build: Build[MadeRecipe], shard: str, out: Path, tick: Tick) -> Counts:
+    """Writes one file, in row groups of a fixed number."""
+    config, name = shard.split("--")
+    split, number = name.split("-")[:2]
+    most = build.recipe.rows_per_file
+    rows = 0
+    with instance_writer(out) as writer:
+        for table in _in_groups(_batches(_files(build, config, split), int(number) * most, most)):
+            rows += table.num_rows
+            writer.write_table(table, row_group_size=table.num_rows)
+    return {"rows": rows}
+
+
+def _batches(paths: Iterable[Path], skipped: int, most: int) -> Iterator[pa.RecordBatch]:
+    """At most `most` rows of files that follow each other, after those skipped."""
+    for path in paths:
+        with pq.ParquetFile(path) as file:
+            if skipped >= file.metadata.num_rows:
+                skipped -= file.metadata.num_rows
+                continue
+            for batch in file.iter_batches(ROWS_PER_GROUP):
+                part = batch.slice(min(skipped, batch.num_rows), most)
+                skipped, most = max(0, skipped - batch.num_rows), most - part.num_rows
+                if part.num_rows:
+                    yield part
+                if not most:
+                    return
+
+
+def _in_groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """The rows of all batches, ROWS_PER_GROUP in a table, the last one shorter."""
+    held: list[pa.RecordBatch] = []
+    for batch in batches:
+        while batch.num_rows:
+            part = batch.slice(0, ROWS_PER_GROUP - sum(one.num_rows for one in held))
+            held.append(part)
+            batch = batch.slice(part.num_rows)
+            if sum(one.num_rows for one in held) == ROWS_PER_GROUP:
+                yield pa.Table.from_batches(held).combine_chunks()
+                held = []
+    if held:
+        yield pa.Table.from_batches(held).combine_chunks()
+
+
+WRITE = Stage("write", "write", 1, ("rows",), ("rows_per_file",), plan_write, make_write)
