@@ -95,12 +95,20 @@ def test_what_a_run_would_ask(folder: Path) -> None:
     printed = icr2("run", folder, "--config", "frames_1k", "--model", "openai:x", "--dry-run", *conditions).output
     assert "multistep@3x5x2+plan: up to 6 prompts a question" in printed
     assert "\n8 different prompts" in printed
+    half = icr2(
+        "run", folder, "--config", "frames_1k", "--model", "openai:x", "--dry-run", *conditions, "--shard", "1/2"
+    ).output
+    assert "\n4 different prompts" in half
 
 
 def test_what_a_judge_would_be_asked(folder: Path, tmp_path: Path) -> None:
     run(folder, tmp_path / "run")
     printed = icr2("judge", tmp_path / "run", "--model", "openai:x", "--dry-run").output
     assert "different prompts" in printed and "tokens to read" in printed
+    prices = ("--price-in", 0, "--price-out", 500_000)  # half a coin for each of the 16 tokens of a verdict
+    priced = icr2("judge", tmp_path / "run", "--model", "openai:x", "--dry-run", *prices).output
+    n = int(printed.split(" different prompts")[0].split()[-1])
+    assert n > 1 and f"at most {16 * n} to write, at most {8 * n}.00 at these prices" in priced
 
 
 def test_folders_that_are_no_run_are_refused(folder: Path, tmp_path: Path) -> None:
