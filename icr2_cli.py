@@ -14,10 +14,8 @@ from dataset_cards.cli import register as register_card
 from dataset_cards.publish_cli import register as register_publish
 from eval_harness.commands.evaluate import register as register_evaluate
 from eval_harness.commands.experiment import register as register_experiment
-from eval_harness.commands.frames import register as register_frames
-from eval_harness.commands.needles import register as register_needles
-from eval_harness.commands.oncu import register as register_oncu
 from eval_harness.commands.probe import register as register_probe
+from eval_harness.commands.protocols import register as register_protocols
 from eval_harness.commands.report import register as register_report
 from eval_harness.commands.tasks import register as register_tasks
 from eval_harness.commands.train import register as register_train
@@ -28,7 +26,7 @@ PANELS: dict[str, tuple[Register, ...]] = {
     "Build": (register_builders,),
     "Validate and publish": (register_validation, register_card, register_publish),
     "Evaluate": (register_evaluate, register_probe, register_tasks),
-    "Protocols": (register_oncu, register_frames, register_needles),
+    "Protocols": (register_protocols,),
     "Report": (register_report,),
     "Train": (register_train, register_experiment),
 }

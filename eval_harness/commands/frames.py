@@ -15,10 +15,12 @@ from eval_harness.commands import options
 from eval_harness.commands.asking import answered, batch_of, completed, counter_of, ready, show_cost, show_plan
 from eval_harness.data.dataset import check_parts, open_dataset
 from eval_harness.models import is_remote
+from eval_harness.protocols.base import Protocol
 from eval_harness.protocols.frames.plan import DEFAULT, INDEX, FramesPlan, IndexKind
 from eval_harness.protocols.frames.steps import MultiStep
 
 if TYPE_CHECKING:
+    from eval_harness.protocols.base import Reported
     from eval_harness.run.results import Row
 
 _SEARCH = "Search"
@@ -30,7 +32,7 @@ RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Run folder of `i
 
 def register(app: typer.Typer) -> None:
     """Mounts the commands on `app` as a group of their own."""
-    group = typer.Typer(help="Questions over several articles, with and without search (FRAMES).", no_args_is_help=True)
+    group = typer.Typer(help=PROTOCOL.says, no_args_is_help=True)
     for command in (run, judge, sheet, agree):
         group.command()(command)
     app.add_typer(group, name="frames")
@@ -237,3 +239,12 @@ def _report(run: Path, dataset: Path | None, printed: Collection[str]) -> None:
             console.print(shown(section))
     for path in write_document(made, study, instances, run / "report"):
         typer.echo(f"wrote {path}")
+
+
+def _document(run: Path, dataset: Path | None) -> "Reported":
+    from eval_harness.protocols.frames import document
+
+    return document(run, dataset)
+
+
+PROTOCOL = Protocol("Questions over several articles, with and without search (FRAMES).", register, _document)

@@ -17,11 +17,13 @@ from eval_harness.commands import options
 from eval_harness.commands.options import numbers
 from eval_harness.conditions.ranking import ENCODER
 from eval_harness.data.dataset import Dataset, open_dataset
+from eval_harness.protocols.base import Protocol
 from eval_harness.protocols.needles.expansion import TERMS
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
+    from eval_harness.protocols.base import Reported
     from eval_harness.protocols.needles.encoding import Embedder
     from eval_harness.protocols.needles.haystacks import Haystack
 
@@ -31,7 +33,7 @@ _LIBRARIES = ("icr2", "sentence-transformers", "torch", "transformers")
 
 def register(app: typer.Typer) -> None:
     """Mounts the command on `app`."""
-    app.command()(needles)
+    app.command(help=PROTOCOL.says)(needles)
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ def needles(
     expansion: Expansion,
     run: options.Run,
 ) -> None:
-    """Measure whether an embedding model finds needles in long texts. Resumable: rerun to resume."""
+    """Runs the protocol."""
     from eval_harness.protocols.needles.haystacks import needle_configs, read_haystacks
 
     dataset = open_dataset(folder)
@@ -199,3 +201,16 @@ def _show_plan(haystacks: "Sequence[Haystack]", configs: Sequence[str], n_sizes:
 def _default_folder(dataset: Dataset, encoder: str) -> Path:
     name = f"needles_{dataset.name}-{dataset.version}_{encoder}"
     return Path("runs") / re.sub(r"[^\w.+@-]+", "-", name)[:120]
+
+
+def _document(run: Path, dataset: Path | None) -> "Reported":
+    from eval_harness.protocols.needles import document
+
+    return document(run, dataset)
+
+
+PROTOCOL = Protocol(
+    "Measure whether an embedding model finds needles in long texts. Resumable: rerun to resume.",
+    register,
+    _document,
+)

@@ -15,10 +15,12 @@ from eval_harness.commands.asking import answered, completed, counter_of, ready,
 from eval_harness.conditions.ranking import ENCODER, RANKERS
 from eval_harness.data.dataset import check_parts, open_dataset
 from eval_harness.methods.names import K
+from eval_harness.protocols.base import Protocol
 from eval_harness.protocols.oncu.matched import CITING, FULL, NONE, ORACLE, RETRIEVED
 from eval_harness.run.plan import Plan
 
 if TYPE_CHECKING:
+    from eval_harness.protocols.base import Reported
     from eval_harness.protocols.oncu.analysis import Analysis
 
 SHEET = "audit.csv"
@@ -27,7 +29,7 @@ _RUN, _LOOK = "Running a model (DIR)", "Reporting runs (RUN)"
 
 def register(app: typer.Typer) -> None:
     """Mounts the command on `app`."""
-    app.command()(oncu)
+    app.command(help=PROTOCOL.says)(oncu)
 
 
 def _look(help: str, **more: Any) -> Any:
@@ -87,7 +89,7 @@ def oncu(
     speed: options.Batches,
     server: options.Server,
 ) -> None:
-    """Compare no, full, retrieved and gold context; report the share recovered (ONCU)."""
+    """Runs the protocol on a dataset, or reports runs of it."""
     if not (folders[0] / "manifest.json").is_file():
         if chosen.config or asked.model or run.dry_run:
             raise SetupError(f"{folders[0]} is not a dataset; to report runs, leave out --config and --model")
@@ -174,3 +176,16 @@ def _print(found: "Analysis") -> None:
     for section in sections(found):
         if section.short and section.name != "scores":  # whose means stand beside R
             console.print(shown(section))
+
+
+def _document(run: Path, dataset: Path | None) -> "Reported":
+    from eval_harness.protocols.oncu import document
+
+    return document(run, dataset)
+
+
+PROTOCOL = Protocol(
+    "Compare no, full, retrieved and gold context; report the share recovered (ONCU).",
+    register,
+    _document,
+)

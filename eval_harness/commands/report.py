@@ -54,16 +54,16 @@ def report(
 
 def _of_protocol(runs: list[Path], dataset: Path | None, out: Path, formats: tuple[str, ...]) -> bool:
     """Writes the report of a protocol's run, and says whether there was one; SetupError where it is not alone."""
-    from eval_harness.protocols.reports import document, protocol_of
+    from eval_harness.commands.protocols import PROTOCOLS, protocol_of
     from eval_harness.report.document import write_document
 
     found = {run: name for run in runs if (name := protocol_of(run))}
     if not found:
         return False
+    run, name = next(iter(found.items()))
     if len(runs) > 1:
-        run, name = next(iter(found.items()))
         raise SetupError(f"{run} is a run of the protocol {name}, which has a report of its own; report it alone")
-    _wrote(write_document(*document(runs[0], dataset), out, formats))
+    _wrote(write_document(*PROTOCOLS[name].document(run, dataset), out, formats))
     return True
 
 

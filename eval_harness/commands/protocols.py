@@ -1,0 +1,34 @@
+"""Protocols by name: their commands, and the reports of their runs."""
+
+import json
+from pathlib import Path
+
+import typer
+
+from builders.errors import SetupError
+from eval_harness.commands import frames, needles, oncu
+from eval_harness.protocols.base import Protocol
+
+PROTOCOLS: dict[str, Protocol] = {
+    "oncu": oncu.PROTOCOL,
+    "frames": frames.PROTOCOL,
+    "needles": needles.PROTOCOL,
+}
+
+
+def register(app: typer.Typer) -> None:
+    """Mounts the command of each protocol on `app`."""
+    for protocol in PROTOCOLS.values():
+        protocol.register(app)
+
+
+def protocol_of(run: Path) -> str | None:
+    """The protocol that a run folder was made by; None for one of `icr2 eval`, and for what is no run."""
+    try:
+        record = json.loads((run / "run.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    name = record.get("protocol") if isinstance(record, dict) else None
+    if name is not None and name not in PROTOCOLS:
+        raise SetupError(f"{run} was made by the protocol {name!r}; there are {', '.join(PROTOCOLS)}")
+    return name
