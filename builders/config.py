@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from builders.errors import SetupError
 from builders.schema import Split
-from builders.tasks import KINDS, KindName, TaskSpec
+from builders.tasks import KINDS, KindName, TaskSpec, check_labels, distinct_labels, labels_of
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_]*")  # a task, split or config name becomes a path and a Hub config
 _LENGTH = re.compile(r"([1-9][0-9]*)([km]?)")
@@ -93,31 +93,7 @@ class Source(Strict):
         return found
 
 
-def _labels_of(written: Any) -> Any:
-    """Labels that are written as a list, as the mapping in which each is the word that the prompt asks for."""
-    words = [*written, *written.values()] if isinstance(written, dict) else written
-    for word in words if isinstance(words, list) else []:
-        if not isinstance(word, str):
-            raise ValueError(f"{word!r} is not text; write it in quotes")  # YAML reads NO and TRUE as truth values
-    return {label: label for label in written} if isinstance(written, list) else written
-
-
-def _checked_labels(labels: dict[str, str]) -> dict[str, str]:
-    for words in (labels.keys(), labels.values()):
-        if len({word.strip().casefold() for word in words} - {""}) < len(labels):
-            raise ValueError(f"{', '.join(map(repr, words))}: labels, and their words, must differ and not be empty")
-    return labels
-
-
-Labels = Annotated[dict[str, str], BeforeValidator(_labels_of), AfterValidator(_checked_labels)]
-
-
-def _check_labels(kind: KindName, labels: dict[str, str]) -> None:
-    """ValueError unless claims have labels, at least two, and tasks of other kinds none."""
-    if kind == "fact" and len(labels) < 2:
-        raise ValueError("the kind fact needs the labels of the claims, such as labels: [SUPPORTS, REFUTES]")
-    if kind != "fact" and labels:
-        raise ValueError(f"the kind {kind} has no labels; leave them out, or write kind: fact")
+Labels = Annotated[dict[str, str], BeforeValidator(labels_of), AfterValidator(distinct_labels)]
 
 
 class QuestionSource(Source):
@@ -129,7 +105,7 @@ class QuestionSource(Source):
     @model_validator(mode="after")
     def _of_a_kind(self) -> "QuestionSource":
         if self.kind:
-            _check_labels(self.kind, self.labels)
+            check_labels(self.kind, self.labels)
         elif self.labels:
             raise ValueError("it has labels and no kind; write kind: fact")
         return self
@@ -168,7 +144,7 @@ class Task(Strict):
         if len({file.kind for file in described}) > 1 or any(file.labels != described[0].labels for file in described):
             raise ValueError("its files differ in kind or labels; give the task its own kind and labels")
         spec = self.spec("")
-        _check_labels(spec.kind, dict(spec.labels))
+        check_labels(spec.kind, spec.labels)
         return self
 
     @property

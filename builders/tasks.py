@@ -1,7 +1,7 @@
 """What a task is: its kind, and all that follows from the kind, as data."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from builders.schema import AnswerKind
 from builders.text import normalise
@@ -116,3 +116,28 @@ def spoken(labels: Sequence[str]) -> str:
     """Labels as a prompt lists them: `TRUE or FALSE`; `A, B or C`."""
     *some, last = labels
     return f"{', '.join(some)} or {last}" if some else last
+
+
+def labels_of(written: Any) -> Any:
+    """Labels that are written as a list, as the mapping in which each is the word that the prompt asks for."""
+    words = [*written, *written.values()] if isinstance(written, dict) else written
+    for word in words if isinstance(words, list) else []:
+        if not isinstance(word, str):
+            raise ValueError(f"{word!r} is not text; write it in quotes")  # YAML reads NO and TRUE as truth values
+    return {label: label for label in written} if isinstance(written, list) else written
+
+
+def distinct_labels(labels: dict[str, str]) -> dict[str, str]:
+    """The labels; ValueError where two of them, or of their words, are one but for case, or one is empty."""
+    for words in (labels.keys(), labels.values()):
+        if len({word.strip().casefold() for word in words} - {""}) < len(labels):
+            raise ValueError(f"{', '.join(map(repr, words))}: labels, and their words, must differ and not be empty")
+    return labels
+
+
+def check_labels(kind: KindName, labels: Mapping[str, str]) -> None:
+    """ValueError unless claims have labels, at least two, and tasks of other kinds none."""
+    if kind == "fact" and len(labels) < 2:
+        raise ValueError("the kind fact needs the labels of the claims, such as labels: [SUPPORTS, REFUTES]")
+    if kind != "fact" and labels:
+        raise ValueError(f"the kind {kind} has no labels; leave them out, or write kind: fact")
