@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import transformers
 
 from builders.errors import SetupError
 from eval_harness.data.dataset import load_instances, open_dataset
@@ -40,13 +41,24 @@ def test_a_tiny_model_learns_eight_instances_by_heart(variant: Variant, trained:
 
 
 @pytest.mark.parametrize("lora", [False, True])
-def test_the_checkpoint_has_the_weights_of_the_lowest_loss(lora: bool, trained: Trained, dataset: Path) -> None:
-    """The learning rate rises to the end, by when it is far too high."""
-    out, record = trained(variant="da", lora=lora, lr=2.0, steps=6, warmup=6, eval_every=1, patience=0)
-    found = {step: loss for step, _, loss in losses(out) if loss >= 0}
-    best = min(found, key=lambda step: found[step])
-    assert record.settings["best_step"] == best < 6
-    assert mean_loss(out, dataset) == pytest.approx(found[best], abs=1e-4)
+def test_the_checkpoint_has_the_weights_of_the_lowest_loss(
+    lora: bool, trained: Trained, dataset: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The losses on validation of all steps but the third are raised, so that its is the lowest on every CPU."""
+    measured: dict[int, float] = {}
+    evaluate = transformers.Trainer.evaluation_loop
+
+    def raised(self: Any, *given: Any, **named: Any) -> Any:
+        found = evaluate(self, *given, **named)
+        measured[self.state.global_step] = found.metrics["eval_loss"]
+        found.metrics["eval_loss"] += 0 if self.state.global_step == 3 else 100
+        return found
+
+    monkeypatch.setattr(transformers.Trainer, "evaluation_loop", raised)
+    out, record = trained(variant="da", lora=lora, steps=6, eval_every=1, patience=0)
+    assert record.settings["best_step"] == 3
+    assert mean_loss(out, dataset) == pytest.approx(measured[3], abs=1e-4)
+    assert [step for step, loss in measured.items() if abs(loss - measured[3]) > 1e-3] == [1, 2, 4, 5, 6]
     assert {path.name for path in out.iterdir()} == {
         "chat_template.jinja",
         "config.json",
