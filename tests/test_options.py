@@ -64,3 +64,8 @@ def test_every_meaning_is_that_of_an_option(name: str) -> None:
 def test_no_two_names_have_one_meaning() -> None:
     first = {name: MEANS[name].partition(".")[0] for name in MEANS}
     assert len(set(first.values())) == len(first)
+
+
+def test_every_command_is_under_a_heading() -> None:
+    for part in (*icr2_cli.app.registered_commands, *icr2_cli.app.registered_groups):
+        assert part.rich_help_panel in icr2_cli.PANELS

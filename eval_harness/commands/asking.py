@@ -61,7 +61,7 @@ def ready(asked: Prompted, speed: Speed, server: Server, counter: str) -> Model:
 
 
 def answered(plan: Plan, model: Model, out: Path | None, **facts: Any) -> Results:
-    """The finished run of a plan, with a summary beside its rows; `facts` join its record."""
+    """The finished run of a plan, with a summary next to its results; `facts` join its record."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,

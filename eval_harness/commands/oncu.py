@@ -174,7 +174,7 @@ def _print(found: "Analysis") -> None:
 
     console = Console(width=max(140, shutil.get_terminal_size().columns))
     for section in sections(found):
-        if section.short and section.name != "scores":  # whose means stand beside R
+        if section.short and section.name != "scores":  # whose means are in the table of R too
             console.print(shown(section))
 
 

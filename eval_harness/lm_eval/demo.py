@@ -10,7 +10,7 @@ from builders.load_recipe import load_recipe
 from eval_harness.lm_eval.hooks import VERSION
 from eval_harness.lm_eval.write import Source, task_files
 
-DATASET = "icr2"  # the folder that the files look for, beside themselves and then where lm-eval runs
+DATASET = "icr2"  # the folder of the demo, next to the files or where lm-eval runs
 
 
 def demo_tasks() -> Path:

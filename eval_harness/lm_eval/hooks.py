@@ -16,7 +16,7 @@ from eval_harness.methods.limits import LIMITS
 from eval_harness.methods.names import METHODS
 from eval_harness.scoring.score import Wanted, score_output
 
-VERSION = "1.0"  # raised with every change that moves a score; README.md beside this file says what changed
+VERSION = "1.0"  # raised with every change that moves a score; README.md in this folder lists the changes
 SPLIT = "test"
 UNPARSED = "unparsed"  # the share of outputs in which no answer could be read
 
@@ -33,14 +33,14 @@ def documents(
 ) -> dict[str, Any]:
     """The documents of one task of a config under one method, as lm-eval's `custom_dataset` gives them, by split.
 
-    `subset` names config, task and method. `dataset` is a folder, looked for beside the task file and then from the
+    `subset` names config, task and method. `dataset` is a folder, looked for next to the task file and then in the
     current folder, or with `dataset_revision` a repository of the Hub. `settings` are the model's arguments and what
     `--metadata` holds. Left out are instances that no run counts: without an answer to score against, or without what
     the method needs. SetupError where the task files are older than this code, or where a prompt would not fit.
     """
     if version != VERSION:
         raise SetupError(
-            f"{config_source} is of version {version} and icr2 now makes {VERSION}; write the files anew: icr2 tasks"
+            f"{config_source} has version {version} and icr2 now writes {VERSION}; write the files again: icr2 tasks"
         )
     config, task, method = subset["config"], subset["task"], subset["method"]
     folder = _folder(dataset, config, dataset_revision, config_source)
@@ -93,8 +93,8 @@ def _folder(dataset: str, config: str, revision: str | None, source: str) -> Pat
     folder = beside if beside.is_dir() else Path(dataset)
     if not folder.is_dir():
         raise SetupError(
-            f"there is no dataset {dataset}, neither beside {source or 'the task file'} nor here; go to the folder "
-            """that holds it, or name it: --metadata '{"dataset": "DIR"}'"""
+            f"no dataset {dataset} next to {source or 'the task file'} or in the current folder; go to the folder that "
+            """contains it, or give its path: --metadata '{"dataset": "DIR"}'"""
         )
     return folder.resolve()
 

@@ -7,7 +7,7 @@ from builders.hub import from_hub
 
 
 def fetch(repository: str, revision: str | None, files: Sequence[str]) -> Path:
-    """The folder that holds the files of a repository that match `files`, fetched when need be; its name is a commit.
+    """The folder that holds the files of a repository that match `files`, downloaded if needed; its name is a commit.
 
     Without a network it is what was fetched before. SetupError where the Hub does not give them.
     """

@@ -16,7 +16,11 @@ from eval_harness.scoring.registry import scorer_of
 
 MIXED = "icr2"  # the family of configs of a length and a ratio
 METHODS = {"": "vanilla_rag", "_closed_book": "closed_book", "_oracle": "oracle_rag"}  # by the end of a task's name
-_TURN_ENDS = ["<|im_end|>", "<|eot_id|>", "<end_of_turn>"]  # where `icr2 eval` stops a chat model beside its own end
+_TURN_ENDS = [
+    "<|im_end|>",
+    "<|eot_id|>",
+    "<end_of_turn>",
+]  # where `icr2 eval` stops a chat model, besides its own end token
 
 File = dict[str, Any]
 

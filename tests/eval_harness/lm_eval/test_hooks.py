@@ -63,7 +63,7 @@ def test_a_relative_dataset_is_found_beside_the_task_file_and_then_here(
     source = str(tmp_path / "a" / "tasks" / "icr2_1k_p75_nq.yaml")
     monkeypatch.chdir("/")
     assert len(of(Path("../data"), "nq", "vanilla_rag", config_source=source)) == 3
-    with pytest.raises(SetupError, match=r"no dataset data, neither beside .* nor here"):
+    with pytest.raises(SetupError, match=r"no dataset data next to .* or in the current folder"):
         of(Path("data"), "nq", "vanilla_rag", config_source=source)
     monkeypatch.chdir(tmp_path / "a")
     assert len(of(Path("data"), "nq", "vanilla_rag", config_source=source)) == 3
