@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from builders import format1, manifest
 from builders.format1 import FORMAT
 
 
@@ -16,9 +17,9 @@ def write_manifest(folder: Path, name: str = "data", version: str = "1.0.0", **m
     for path in sorted(folder.glob("*/*.parquet")):
         splits = configs.setdefault(path.parent.name, {})
         splits.setdefault(path.name.split("-")[0], []).append(described(path, folder))
-    manifest = {"format": FORMAT, "name": name, "version": version, "configs": configs, **more}
-    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-    return manifest
+    made = {"format": FORMAT, "name": name, "version": version, "configs": configs, **more}
+    (folder / "manifest.json").write_text(json.dumps(made), encoding="utf-8")
+    return made
 
 
 def described(path: Path, folder: Path) -> dict[str, Any]:
@@ -30,3 +31,11 @@ def described(path: Path, folder: Path) -> dict[str, Any]:
         "bytes": len(content),
         "sha256": sha256(content).hexdigest(),
     }
+
+
+def write_manifest_2(folder: Path, name: str = "data", version: str = "1.0.0", **more: Any) -> dict[str, Any]:
+    """Writes the manifest of format 2 of the Parquet files in a folder, whose configs have names of format 1."""
+    made = format1.upgraded(write_manifest(folder, name, version, **more), folder) | {"format": manifest.FORMAT}
+    tasks = {task: {key: value for key, value in of.items() if key != "name"} for task, of in made["tasks"].items()}
+    (folder / "manifest.json").write_text(json.dumps(made | {"tasks": tasks}), encoding="utf-8")
+    return made

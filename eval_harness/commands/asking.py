@@ -9,7 +9,7 @@ import typer
 
 from builders.files import write_json
 from eval_harness.commands.options import Batches, Prompted, Server, Speed
-from eval_harness.data.dataset import Dataset, tokenizer_name
+from eval_harness.data.dataset import Dataset
 from eval_harness.methods.limits import fixed
 from eval_harness.models import is_remote, load_with
 from eval_harness.models.back_end import ModelOptions
@@ -51,7 +51,7 @@ def batch_of(asked: Prompted, speed: Speed) -> int:
 
 def counter_of(asked: Prompted, server: Server, dataset: Dataset) -> str:
     """The name of what counts a model's prompts: the model itself, or for a server a tokenizer."""
-    return (server.tokenizer or tokenizer_name(dataset)) if is_remote(asked.model) else asked.model
+    return (server.tokenizer or dataset.manifest.tokenizer_name()) if is_remote(asked.model) else asked.model
 
 
 def ready(asked: Prompted, speed: Speed, server: Server, counter: str) -> Model:

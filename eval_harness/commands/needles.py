@@ -119,7 +119,7 @@ def _measure(
     expand, sizes = expansion
     record = {
         "protocol": "needles",
-        "dataset": {key: value for key, value in dataset._asdict().items() if key != "folder"},
+        "dataset": dataset.describe(),
         **selection,
         "encoder": embedder.describe(),
         "expand": _source(expand, sizes),

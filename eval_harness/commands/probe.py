@@ -111,7 +111,7 @@ def probe(
     chosen = Variant(how.position, how.pooling, how.calibrate)
     made_from = {
         "model": loaded.describe(),
-        "dataset": {key: value for key, value in dataset._asdict().items() if key != "folder"},
+        "dataset": dataset.describe(),
         "config": config,
         "split": rows.split,
         "tasks": sorted({instance.task for instance in instances}),

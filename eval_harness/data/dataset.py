@@ -1,22 +1,20 @@
 """Reads the published dataset folder: manifest and Parquet, nothing of the builder's insides."""
 
-import json
-import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from builders.errors import SetupError
-from builders.format1 import spec_of
+from builders.format1 import row_of
+from builders.manifest import Manifest, read_manifest
 from builders.prompts import Prompt, render
 from builders.schema import Role
 from builders.tasks import TaskSpec
 
-_COLUMNS = ["id", "context_id", "task", "query", "answers", "passages", "gold"]
-_FILE = re.compile(r"(?P<split>.+)-\d+-of-(?P<files>\d+)\.parquet")
+_COLUMNS = "id context_id task query answers passages gold hops reasoning_types flags".split()
+_OF_FORMAT_2 = "config question_id depth".split()
 _BATCH_ROWS = 16  # rows of the longest configs hold megabytes each
 
 
@@ -67,28 +65,34 @@ def prompt_over(instance: Instance, passages: Sequence[Passage], cites: bool = F
 
 
 class Dataset(NamedTuple):
-    """A dataset folder, known by its name, its version and the digest of its manifest."""
+    """A dataset folder with its manifest."""
 
     folder: Path
-    name: str
-    version: str
-    manifest_sha256: str
+    manifest: Manifest
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.manifest.name
+
+    @property
+    def version(self) -> str:
+        """Its version."""
+        return self.manifest.version
+
+    @property
+    def manifest_sha256(self) -> str:
+        """The digest of its manifest, which pins every file."""
+        return self.manifest.sha256
+
+    def describe(self) -> dict[str, str]:
+        """What it is, for records: name, version and digest."""
+        return {"name": self.name, "version": self.version, "manifest_sha256": self.manifest_sha256}
 
 
 def open_dataset(folder: Path) -> Dataset:
     """The dataset in `folder`; SetupError where no readable manifest is."""
-    manifest = folder / "manifest.json"
-    if not manifest.is_file():
-        raise SetupError(f"{folder} holds no manifest.json, so it is no dataset; build one with: icr2 build")
-    content = manifest.read_bytes()
-    try:
-        fields = json.loads(content)
-        name, version = str(fields["name"]), str(fields["version"])
-    except (ValueError, KeyError, TypeError) as error:
-        raise SetupError(
-            f"{manifest} is no manifest with name and version ({error!r}); build the dataset anew"
-        ) from None
-    return Dataset(folder, name, version, sha256(content).hexdigest())
+    return Dataset(folder, read_manifest(folder))
 
 
 def load_instances(
@@ -100,14 +104,13 @@ def load_instances(
     """
     taken: Counter[str] = Counter()
     instances: dict[str, Instance] = {}
-    for path in _files(dataset, config, split):
-        for row in _rows(path):
-            taken[row["task"]] += 1
-            if (tasks and row["task"] not in tasks) or (limit is not None and taken[row["task"]] > limit):
-                continue
-            if row["id"] in instances:
-                raise SetupError(f"{path} holds id {row['id']!r} a second time; check it with: icr2 validate")
-            instances[row["id"]] = _instance(row)
+    for row in _rows(dataset, config, split):
+        taken[row["task"]] += 1
+        if (tasks and row["task"] not in tasks) or (limit is not None and taken[row["task"]] > limit):
+            continue
+        if row["id"] in instances:
+            raise SetupError(f"{config}/{split} has the id {row['id']!r} twice; check it with: icr2 validate")
+        instances[row["id"]] = _instance(dataset, config, row)
     if unknown := set(tasks) - set(taken):
         raise SetupError(f"{config}/{split} has no task {_listed(unknown)}; there are {_listed(taken)}")
     if not instances:
@@ -117,33 +120,20 @@ def load_instances(
 
 def names(dataset: Dataset, config: str, split: str) -> Iterator[tuple[str, str]]:
     """Id and task of each instance of a config's split, in file order, without reading its passages."""
-    for path in _files(dataset, config, split):
-        for row in _rows(path, ["id", "task"]):
-            yield row["id"], row["task"]
+    for row in _rows(dataset, config, split, ["id", "task"]):
+        yield row["id"], row["task"]
 
 
 def scan(dataset: Dataset, config: str, split: str, ids: Collection[str]) -> Iterator[Instance]:
     """The instances of a config's split that have one of the ids, in file order, one at a time."""
-    for path in _files(dataset, config, split):
-        yield from (_instance(row) for row in _rows(path) if row["id"] in ids)
+    yield from (_instance(dataset, config, row) for row in _rows(dataset, config, split) if row["id"] in ids)
 
 
 def find_instance(dataset: Dataset, config: str, split: str, id: str) -> Instance:
     """The instance with an id; SetupError where the config's split has none."""
-    for path in _files(dataset, config, split):
-        for row in _rows(path):
-            if row["id"] == id:
-                return _instance(row)
+    for instance in scan(dataset, config, split, {id}):
+        return instance
     raise SetupError(f"{config}/{split} has no instance {id!r}; list ids with: icr2 sql")
-
-
-def tokenizer_name(dataset: Dataset) -> str:
-    """The tokenizer that the dataset was measured with; SetupError where its manifest names none."""
-    manifest = json.loads((dataset.folder / "manifest.json").read_text(encoding="utf-8"))
-    name = (manifest.get("tokenizer") or {}).get("name")
-    if not name:
-        raise SetupError(f"the manifest of {dataset.folder} names no tokenizer; name one with --tokenizer")
-    return str(name)
 
 
 def shard(instances: Sequence[Instance], number: int, of: int) -> list[Instance]:
@@ -156,43 +146,47 @@ def check_parts(dataset: Dataset, configs: Sequence[str], split: str) -> None:
     """Raises SetupError unless every config has the split in readable files, before any time is spent on one."""
     for config in configs:
         for path in _files(dataset, config, split):
-            with _opened(path):
+            with _opened(path, _columns(dataset)):
                 pass
 
 
 def _files(dataset: Dataset, config: str, split: str) -> list[Path]:
-    """A split's files in order; SetupError where some or all are missing."""
-    configs = {path.parent.name for path in dataset.folder.glob("*/*.parquet")}
-    if config not in configs:
-        raise SetupError(f"{dataset.folder} has no config {config!r}; there are {_listed(configs)}")
-    folder = dataset.folder / config
-    named = [found for path in sorted(folder.iterdir()) if (found := _FILE.fullmatch(path.name))]
-    mine = [found for found in named if found["split"] == split]
-    if not mine:
-        splits = {found["split"] for found in named}
-        raise SetupError(f"{folder} has no split {split!r}; there are {_listed(splits)}")
-    if len(mine) != (wanted := int(mine[0]["files"])):
+    """A split's files in order; SetupError where there are none, or some are missing."""
+    files = {str(name): files for name, files in dataset.manifest.config(config).files.items()}
+    if split not in files:
+        raise SetupError(f"{config} of {dataset.folder} has no split {split!r}; there are {_listed(files)}")
+    paths = [dataset.manifest.path_of(dataset.folder, file) for file in files[split]]
+    there = [path for path in paths if path.is_file()]
+    if len(there) < len(paths):
         raise SetupError(
-            f"{folder} holds {len(mine)} of the {wanted} files of {split}; fetch or build the dataset anew"
+            f"{dataset.folder} holds {len(there)} of the {len(paths)} files of {config}/{split}; download or build the "
+            "dataset again"
         )
-    return [folder / found[0] for found in mine]
+    return paths
 
 
-def _rows(path: Path, columns: list[str] = _COLUMNS) -> Iterator[dict[str, Any]]:
-    with _opened(path) as file:
-        for batch in file.iter_batches(_BATCH_ROWS, columns=columns):
-            yield from batch.to_pylist()
+def _columns(dataset: Dataset) -> list[str]:
+    return [*_COLUMNS, *([] if dataset.manifest.is_format_1 else _OF_FORMAT_2)]
+
+
+def _rows(dataset: Dataset, config: str, split: str, columns: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
+    """The rows of a split in file order, all columns that instances need unless some are named."""
+    wanted = _columns(dataset)
+    for path in _files(dataset, config, split):
+        with _opened(path, wanted) as file:
+            for batch in file.iter_batches(_BATCH_ROWS, columns=list(columns or wanted)):
+                yield from batch.to_pylist()
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Any]:
-    """A Parquet file with the columns of instances; SetupError where it has not, or cannot be read."""
+def _opened(path: Path, wanted: Sequence[str]) -> Iterator[Any]:
+    """A Parquet file that has the wanted columns; SetupError where it has not, or cannot be read."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         with pq.ParquetFile(path) as file:
-            if missing := set(_COLUMNS) - set(file.schema_arrow.names):
+            if missing := set(wanted) - set(file.schema_arrow.names):
                 raise SetupError(f"{path} lacks the columns {_listed(missing)}; check it with: icr2 validate")
             yield file
     except (pa.ArrowException, OSError) as error:  # Arrow tells of a broken page by OSError
@@ -200,12 +194,27 @@ def _opened(path: Path) -> Iterator[Any]:
         raise SetupError(f"{path} is no readable Parquet file: {reason}; check it with: icr2 validate") from None
 
 
-def _instance(row: dict[str, Any]) -> Instance:
-    passages = [Passage(p["pid"], p["title"], p["text"], p["role"]) for p in row["passages"] or []]
-    answers, gold = row["answers"] or [], row["gold"] or []
-    spec = spec_of(row["task"])
-    return Instance(row["id"], spec, row["query"], answers, passages, gold, row["context_id"] or row["id"])
+def _instance(dataset: Dataset, config: str, row: dict[str, Any]) -> Instance:
+    manifest = dataset.manifest
+    spec = manifest.task(row["task"])
+    if manifest.is_format_1:
+        row = row_of(row, config, manifest.config(config).family, spec)
+    return Instance(
+        row["id"],
+        spec,
+        row["query"],
+        row["answers"] or [],
+        [Passage(p["pid"], p["title"], p["text"], p["role"]) for p in row["passages"] or []],
+        row["gold"] or [],
+        row["context_id"] or row["id"],
+        row["config"] or config,
+        row["question_id"] or row["id"],
+        row["depth"],
+        row["hops"] or 0,
+        row["reasoning_types"] or (),
+        row["flags"] or (),
+    )
 
 
-def _listed(names: Sequence[str] | set[str] | Counter[str]) -> str:
+def _listed(names: Iterable[str]) -> str:
     return ", ".join(sorted(names)) or "none"

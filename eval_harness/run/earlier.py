@@ -4,6 +4,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from builders.format1 import config_facts, question_id, spec_of
+from builders.tasks import TaskSpec
+
+FORMAT = "icr2-run/2"
+
+
+def described(task: TaskSpec) -> dict[str, Any]:
+    """What a record says of a task."""
+    return {"kind": task.kind, "labels": dict(task.labels), "scorer": task.scored_by}
 
 
 def upgraded_record(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -11,7 +19,14 @@ def upgraded_record(record: Mapping[str, Any]) -> dict[str, Any]:
     configs = record["configs"]
     if isinstance(configs, Mapping):
         return dict(record)
-    return {**record, "configs": {name: config_facts(name, {}) for name in configs}}
+    limits = record.get("max_new_tokens") or {}
+    return {
+        **record,
+        "format": FORMAT,
+        "configs": {name: config_facts(name, {}) for name in configs},
+        "tasks": {name: described(spec_of(name)) for name in record.get("tasks", ())},
+        "max_new_tokens": {**dict.fromkeys(("set", "needle"), limits.get("qa")), **limits} if limits else None,
+    }
 
 
 def upgraded_row(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,11 +9,12 @@ from eval_harness.methods.base import Checks
 from eval_harness.methods.rap import Rap
 from eval_harness.models.base import Model
 from eval_harness.models.checkpoint import training_of
+from eval_harness.run.earlier import FORMAT, described
 from eval_harness.run.plan import Plan
 from eval_harness.scoring.registry import VERSION as SCORER_VERSION
 
 _LIBRARIES = ("icr2", "torch", "transformers", "tokenizers", "rouge-score")
-_CHOSEN = ("configs", "split", "tasks", "limit", "batch_size", "max_batch_tokens", "shard", "shares_prefixes")
+_CHOSEN = ("split", "limit", "batch_size", "max_batch_tokens", "shard", "shares_prefixes")
 
 
 def record(plan: Plan, model: Model) -> dict[str, Any]:
@@ -26,9 +27,13 @@ def record(plan: Plan, model: Model) -> dict[str, Any]:
     rankers = [setting.ranker for setting in plan.settings if setting.ranker]
     cites = any(setting.cites for setting in plan.settings)
     retrieves = any(setting.retrieves for setting in plan.settings)
+    manifest = plan.dataset.manifest
     chosen = {name: getattr(plan, name) for name in _CHOSEN}
     fields = chosen | {
-        "dataset": {key: value for key, value in plan.dataset._asdict().items() if key != "folder"},
+        "format": FORMAT,
+        "dataset": plan.dataset.describe(),
+        "configs": {name: manifest.config(name).model_dump(exclude={"files"}) for name in plan.configs},
+        "tasks": {name: described(manifest.task(name)) for name in plan.tasks or manifest.tasks},
         "methods": [setting.name for setting in plan.settings],
         "model": model.describe(),
         "prompt_version": prompts.VERSION,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.eval_harness.conftest import instance, save_model, write_config
-from tests.manifests import write_manifest
+from tests.manifests import write_manifest_2
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "gpu.py"
 
@@ -58,7 +58,7 @@ def test_rap_goes_from_heads_to_a_report(tmp_path: Path) -> None:
     dataset = tmp_path / "data"
     write_config(dataset, "1k_p0", rows)
     write_config(dataset, "1k_p0", rows, "validation-00000-of-00001.parquet")
-    write_manifest(dataset, "tiny")
+    write_manifest_2(dataset, "tiny")
     model = save_model(tmp_path / "model")
     options = ("--dataset", dataset, "--config", "1k_p0", "--model", model, "--dtype", "float32", "--cpu")
     small = ("--m", "1,2", "--q", "1,2", "--probe", 4, "--limit", 2)

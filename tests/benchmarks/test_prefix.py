@@ -3,6 +3,7 @@ from pathlib import Path
 from benchmarks.prefix import compared, one_context
 from eval_harness.models.hf import HfModel
 from tests.eval_harness.conftest import instance, save_model, write_config
+from tests.manifests import write_manifest_2
 
 
 def test_shared_tokens_are_computed_once_and_outputs_agree(tmp_path: Path) -> None:
@@ -13,7 +14,7 @@ def test_shared_tokens_are_computed_once_and_outputs_agree(tmp_path: Path) -> No
         for n, context in enumerate("abbbbb")
     ]
     write_config(tmp_path / "data", "loft_4k", rows)
-    (tmp_path / "data" / "manifest.json").write_text('{"name": "tiny", "version": "1.0.0"}')
+    write_manifest_2(tmp_path / "data", "tiny")
     dataset = one_context(tmp_path / "data", tmp_path / "one", 4)
     model = HfModel(save_model(tmp_path / "model"), "tiny", "r", "float32")
     tokens, time = compared(dataset, model, tmp_path)

@@ -1,6 +1,5 @@
 """A dataset of a few instances, and tiny random models with a byte-level tokenizer."""
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from builders.format1 import config_facts, row_of
 from builders.schema import INSTANCES
+from tests.eval_harness.specs import SPECS
+from tests.manifests import write_manifest_2
 
 Rows = Sequence[dict[str, Any]]
 
@@ -56,7 +58,9 @@ def write_config(folder: Path, config: str, rows: Rows, name: str = "test-00000-
     """Writes one file of a config."""
     path = folder / config / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    pq.write_table(pa.Table.from_pylist(list(rows), INSTANCES), path)
+    family = config_facts(config, {})["family"]
+    upgraded = [row_of(row, config, family, SPECS[row["task"]]) for row in rows]
+    pq.write_table(pa.Table.from_pylist(upgraded, INSTANCES), path)
 
 
 @pytest.fixture
@@ -67,8 +71,7 @@ def make_dataset(tmp_path: Path) -> Callable[..., Path]:
         folder = tmp_path / "data"
         for config, rows in configs.items():
             write_config(folder, config.removeprefix("c"), rows)
-        manifest = {"name": "tiny", "version": "1.0.0", "configs": list(configs), "more": 1}
-        (folder / "manifest.json").write_text(json.dumps(manifest))
+        write_manifest_2(folder, "tiny")
         return folder
 
     return make

@@ -19,6 +19,8 @@ from eval_harness.models.fake import FakeModel
 from eval_harness.protocols.needles import document
 from eval_harness.protocols.needles.similarities import read_lines
 from tests.builders.synthetic.haystack_texts import GROUPS, recipe_of, write_groups, write_texts
+from tests.eval_harness.protocols.needles.known import write_config
+from tests.manifests import write_manifest
 
 pytestmark = pytest.mark.slow  # an encoder and its report, once for all
 
@@ -141,7 +143,8 @@ def test_a_run_is_gone_on_with_and_another_is_refused(run: Path, dataset: Path) 
 
 
 def test_another_dataset_and_another_folder_are_refused(run: Path, dataset: Path, tmp_path: Path) -> None:
-    (tmp_path / "manifest.json").write_text('{"name": "other", "version": "1.0.0"}')
+    write_config(tmp_path, "needles_1k", [])
+    write_manifest(tmp_path, "other")
     with pytest.raises(SetupError, match="is not the dataset of"):
         document(run, tmp_path)
     with pytest.raises(SetupError, match=r"run\.json cannot be read"):

@@ -14,7 +14,7 @@ from eval_harness.models.fake import FakeModel
 from eval_harness.run.results import read_rows
 from tests.eval_harness.conftest import write_config
 from tests.eval_harness.protocols.oncu.test_argument import System, questions
-from tests.manifests import write_manifest
+from tests.manifests import write_manifest_2
 
 RUNNER = CliRunner()
 FILES = {"oncu.csv", "scores.csv", "validity.csv", "modes.csv", "report.md", "report.html"}
@@ -34,7 +34,7 @@ def dataset(tmp_path: Path) -> Path:
     folder = tmp_path / "data"
     for config in ("controlled_1k", "controlled_2k"):
         write_config(folder, config, [row | {"flags": [f"depth_{n % 2 * 50}"]} for n, row in enumerate(questions())])
-    write_manifest(folder)
+    write_manifest_2(folder)
     return folder
 
 

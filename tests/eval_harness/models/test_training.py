@@ -7,19 +7,31 @@ from typing import Any
 import pytest
 
 from builders.errors import SetupError
+from builders.manifest import Config, File, Manifest
 from eval_harness.data.dataset import Dataset
 from eval_harness.models.local import Checkpoint
 from eval_harness.models.training import FILE, read_training, write_training
 from eval_harness.train.points import Point
 from eval_harness.train.settings import finished_record, request, wanted
+from tests.eval_harness.specs import NQ
 from tests.eval_harness.train.conftest import settings
 
 COUNTS = {"train": {"nq": {"used": 3, "over_long": 1}}, "validation": {"nq": {"used": 2}}}
 
 
+MANIFEST = Manifest(
+    format="icr2-manifest/2",
+    name="tiny",
+    version="1.0.0",
+    tasks={"nq": NQ},
+    configs={"1k_p0": Config(family="icr2", files={"train": [File(path="a.parquet", rows=1, bytes=1, sha256="")]})},
+    sha256="ab" * 32,
+)
+
+
 def made(**chosen: Any) -> dict[str, Any]:
     """What is asked for with some settings."""
-    dataset = Dataset(Path("d"), "tiny", "1.0.0", "ab" * 32)
+    dataset = Dataset(Path("d"), MANIFEST)
     return request(settings(**chosen), dataset, Checkpoint(Path("m"), "tiny-model", "sha256:cd"))
 
 

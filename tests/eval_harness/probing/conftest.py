@@ -1,12 +1,12 @@
 """A model with one head that retrieves, and instances that it can be probed on."""
 
-import json
 from pathlib import Path
 
 import pytest
 
 from tests.eval_harness.conftest import write_config
 from tests.eval_harness.probing.retriever import rows, save_retriever
+from tests.manifests import write_manifest_2
 
 
 @pytest.fixture(scope="session")
@@ -19,5 +19,5 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("data") / "icr2"
     write_config(folder, "1k_p0", rows(12, "validation"), "validation-00000-of-00001.parquet")
     write_config(folder, "1k_p0", rows(10, "test"))
-    (folder / "manifest.json").write_text(json.dumps({"name": "keys", "version": "1.0.0", "configs": ["1k_p0"]}))
+    write_manifest_2(folder, "keys")
     return folder

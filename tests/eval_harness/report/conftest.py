@@ -15,7 +15,7 @@ from eval_harness.report.study import Study, one_study, read_studies
 from eval_harness.run.results import Row, Status
 from eval_harness.scoring.registry import scorer_of
 from tests.eval_harness.conftest import instance, write_config
-from tests.manifests import write_manifest
+from tests.manifests import write_manifest_2
 
 CONDITIONS = {"closed_book": "closed_book", "vanilla_rag": "vanilla", "oracle_rag": "oracle"}
 KINDS: dict[str, KindName] = {"fever": "fact", "wow": "dialogue"}
@@ -86,7 +86,7 @@ def write_dataset(folder: Path) -> Path:
     rows[0]["passages"][0] |= {"title": HOSTILE, "role": "confounder", "retrievers": ["bm25"], "rank": 1}
     for config in ("1k_p0", "1k_p100"):
         write_config(folder, config, rows)
-    write_manifest(folder)
+    write_manifest_2(folder)
     return folder
 
 

@@ -19,6 +19,7 @@ from eval_harness.run.results import Results, Row
 from eval_harness.run.run import run
 from tests.eval_harness.conftest import NQ, ROWS, instance, write_config
 from tests.eval_harness.stopping import Sensitive, plan_of, run_in
+from tests.manifests import write_manifest_2
 
 ROOT = Path(__file__).parents[3]
 SHARED = [instance(f"nq-same-{n}", "nq", f"question {n}", ["x"], [0], ["text é", "more"]) for n in range(4)]
@@ -35,7 +36,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("stopping")
     for config in ("1k_p0", "1k_p75"):
         write_config(folder / "data", config, [*ROWS, *SHARED])
-    (folder / "data" / "manifest.json").write_text('{"name": "tiny", "version": "1.0.0"}')
+    write_manifest_2(folder / "data", "tiny")
     run_in(folder / "whole", folder / "data")
     return folder
 

@@ -126,7 +126,7 @@ def test_batch_size_changes_no_answer(dataset_folder: Path, tmp_path: Path) -> N
 def test_the_record_names_what_results_depend_on_and_no_path(dataset_folder: Path) -> None:
     found = record(plan_of(dataset_folder, limit=3), FakeModel(reader))
     assert found["dataset"].keys() == {"name", "version", "manifest_sha256"}
-    assert (found["configs"], found["limit"], found["model"], found["decoding"]) == (
+    assert ([*found["configs"]], found["limit"], found["model"], found["decoding"]) == (
         ["1k_p0"],
         3,
         {"name": "fake"},

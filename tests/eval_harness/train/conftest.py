@@ -12,7 +12,7 @@ from eval_harness.train.job import train
 from eval_harness.train.settings import Settings
 from eval_harness.train.sft import SFT
 from tests.eval_harness.conftest import Rows, instance, save_model, write_config
-from tests.manifests import write_manifest
+from tests.manifests import write_manifest_2
 
 PLACES = ("Lima", "Oslo", "Rome", "Cairo")
 CONFIG = "1k_p0"
@@ -33,7 +33,7 @@ def write_dataset(folder: Path, train: Rows, validation: Rows, config: str = CON
     """A dataset with both splits."""
     for split, rows in (("train", train), ("validation", validation)):
         write_config(folder, config, rows, f"{split}-00000-of-00001.parquet")
-    write_manifest(folder, "tiny")
+    write_manifest_2(folder, "tiny")
     return folder
 
 
@@ -41,7 +41,7 @@ def write_splits(folder: Path) -> Path:
     """The eight instances as train, validation and test split of a dataset that a report reads too."""
     for split in ("train", "validation", "test"):
         write_config(folder, CONFIG, learnable(), f"{split}-00000-of-00001.parquet")
-    write_manifest(folder, "tiny")
+    write_manifest_2(folder, "tiny")
     return folder
 
 

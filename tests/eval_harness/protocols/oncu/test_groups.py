@@ -7,7 +7,7 @@ from builders.errors import SetupError
 from eval_harness.protocols.oncu.groups import groups_of, labels_of
 from tests.eval_harness.conftest import instance, write_config
 from tests.eval_harness.protocols.oncu.twelve import TWELVE, matched_of, rows_of
-from tests.manifests import write_manifest
+from tests.manifests import write_manifest_2
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def dataset(tmp_path: Path) -> Path:
         of_nq = {"flags": ["short_pool", "underfull"][: at % 3], "hops": at % 2 + 1, "reasoning_types": ["a", "b"]}
         rows.append(row | (of_nq if one.task == "nq" else {"flags": [], "reasoning_types": []}))
     write_config(folder, "1k_p0", rows)
-    write_manifest(folder)
+    write_manifest_2(folder)
     return folder
 
 

@@ -11,6 +11,7 @@ from builders.format1 import spec_of
 from builders.prompts import render
 from eval_harness.train.head.settings import HeadSettings
 from tests.eval_harness.conftest import CHAT_TEMPLATE, SPECIAL, instance, write_config
+from tests.manifests import write_manifest_2
 
 COLOURS = ("red", "blue", "gold", "pink", "jade", "teal", "grey", "plum")
 VOCABULARY = 420
@@ -48,7 +49,7 @@ def boxes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("boxes")
     for split in ("train", "validation", "test"):
         write_config(folder, "1k", rows(), f"{split}-00000-of-00001.parquet")
-    (folder / "manifest.json").write_text(json.dumps({"name": "boxes", "version": "1.0.0", "configs": ["1k"]}))
+    write_manifest_2(folder, "boxes")
     return folder
 
 
