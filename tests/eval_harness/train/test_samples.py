@@ -13,6 +13,7 @@ from tests.eval_harness.conftest import instance
 from tests.eval_harness.specs import WOW
 from tests.eval_harness.train.conftest import CONFIG, learnable, write_dataset
 from tests.eval_harness.train.test_encode import made_tokenizer, many
+from tests.manifests import write_manifest_2
 
 ROWS = [(f"{task}-{n}", task) for n in range(20) for task in ("nq", "wow")]
 
@@ -30,6 +31,7 @@ def test_as_many_of_each_task_as_are_wanted_whatever_the_order_of_rows() -> None
 def test_all_configs_give_the_same_instances(tmp_path: Path) -> None:
     folder = write_dataset(tmp_path / "d", learnable(), learnable())
     (folder / "2k_p0").symlink_to(folder / CONFIG)
+    write_manifest_2(folder)
     part = Part(open_dataset(folder), [CONFIG, "2k_p0"], "train", {"nq": 2})
     chosen = part.chosen("0")
     assert chosen[CONFIG] == chosen["2k_p0"]
