@@ -20,7 +20,7 @@ _TURN_ENDS = [
     "<|im_end|>",
     "<|eot_id|>",
     "<end_of_turn>",
-]  # where `icr2 eval` stops a chat model, besides its own end token
+]  # where `icr2 eval` stops a chat model too
 
 File = dict[str, Any]
 

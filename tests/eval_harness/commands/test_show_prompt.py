@@ -49,7 +49,7 @@ def test_the_text_alone_is_printed_and_facts_beside_it(
 
 
 def test_it_is_the_prompt_of_a_run(app: typer.Typer, dataset_folder: Path, chat_folder: Path, tmp_path: Path) -> None:
-    """case 123: the template counts, and so does room for the output"""
+    """the template counts, and so does room for the output"""
     arguments = ["eval", str(dataset_folder), "--config", "1k_p0", "--model", str(chat_folder), "--task", "nq"]
     arguments += [
         "--method",
@@ -70,7 +70,6 @@ def test_it_is_the_prompt_of_a_run(app: typer.Typer, dataset_folder: Path, chat_
 
 
 def test_what_does_not_fit_is_said(app: typer.Typer, dataset_folder: Path, tmp_path: Path) -> None:
-    """case 123"""
     small = save_model(tmp_path / "small", positions=300)
     _, facts = show(app, dataset_folder, small, "--max-new-tokens", "1")
     found = int(facts.partition("tokens: ")[2].split()[0])

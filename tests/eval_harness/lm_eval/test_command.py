@@ -58,7 +58,7 @@ def test_without_arguments_it_prints_the_folder_of_the_demo_and_nothing_else(
 def test_a_folder_is_named_by_its_absolute_path(
     app: typer.Typer, tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """case 157"""
+    """lm-eval may run in any folder"""
     monkeypatch.chdir(tmp_path)
     assert "files for 4 configs to out" in run(app, "tiny", "--write", "out")
     assert metadata(tmp_path / "out") == {"version": VERSION, "dataset": str(tiny)}

@@ -49,7 +49,7 @@ def test_scores_are_those_of_a_run(tiny: Path, tmp_path: Path, answer: str) -> N
 
 
 def test_an_answer_after_a_blank_line_is_scored() -> None:
-    """case 153"""
+    """lm-eval's default stops at a blank line, before the answer"""
     document = {"task": "nq", "spec": '{"kind": "qa", "labels": {}, "scorer": ""}', "answers": ["x"]}
     assert scores(document, ["[3] text\n\nAnswer: x"])["subspan_em"] == 1
 
@@ -57,7 +57,7 @@ def test_an_answer_after_a_blank_line_is_scored() -> None:
 def test_a_relative_dataset_is_found_beside_the_task_file_and_then_here(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """case 157"""
+    """task files and lm-eval may be in different folders"""
     write_dataset(tmp_path / "a" / "data")
     (tmp_path / "a" / "tasks").mkdir()
     source = str(tmp_path / "a" / "tasks" / "icr2_1k_p75_nq.yaml")
@@ -70,14 +70,14 @@ def test_a_relative_dataset_is_found_beside_the_task_file_and_then_here(
 
 
 def test_one_file_for_one_split_is_enough(tiny: Path) -> None:
-    """case 151: there is no train split to fall back on"""
+    """there is no train split to fall back on"""
     assert [path.name for path in (tiny / "1k_p75").iterdir()] == ["test-00000-of-00001.parquet"]
     assert len(of(tiny, "fever", "closed_book")) == 1
 
 
 def test_files_of_another_version_are_refused(tiny: Path) -> None:
     subset = {"config": "1k_p75", "task": "nq", "method": "closed_book"}
-    with pytest.raises(SetupError, match=f"version 0.9 and icr2 now makes {VERSION}; write the files anew"):
+    with pytest.raises(SetupError, match=f"version 0.9 and icr2 now writes {VERSION}; write the files again"):
         documents(subset, str(tiny), "0.9")
 
 
@@ -89,7 +89,7 @@ def test_a_task_without_instances_is_named(tiny: Path) -> None:
 def test_a_task_that_does_not_fit_the_model_is_refused(
     make_dataset: Callable[..., Path], tiny: Path, chat_folder: Path
 ) -> None:
-    """case 154: before anything is asked"""
+    """before anything is asked"""
     assert of(tiny, "nq", "vanilla_rag", pretrained=str(chat_folder))
     with pytest.raises(SetupError, match=r"a prompt needs .* takes 128"):
         of(tiny, "nq", "vanilla_rag", pretrained=str(chat_folder), max_length=128)

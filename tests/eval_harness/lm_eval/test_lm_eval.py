@@ -92,7 +92,7 @@ def test_every_item_has_the_output_and_the_scores_of_a_run(
 
 
 def test_a_task_that_does_not_fit_refuses_to_start(tiny: Path, tmp_path: Path, chat_folder: Path) -> None:
-    """case 154"""
+    """lm-eval would cut the prompt from the left, the instruction first"""
     arguments = {"pretrained": str(chat_folder), "max_length": 150, "dtype": "float32"}
     with pytest.raises(SetupError, match=r"a prompt needs .* takes 150"):
         evaluated(task_folder(tiny, tmp_path / "tasks"), ["icr2_1k_p75_wow"], "hf", arguments)
@@ -121,7 +121,7 @@ def answering(answer: Callable[[str], str]) -> Any:
 
 
 def test_a_groups_value_is_the_macro_average_and_says_so(tmp_path: Path) -> None:
-    """case 155: 100 items at 0.5 and 10 at 1.0 are 0.75 by task, 0.545 by item; each task keeps its own row"""
+    """100 items at 0.5 and 10 at 1.0 are 0.75 by task, 0.545 by item; each task keeps its own row"""
     rows = [instance(f"nq-{n}", "nq", f"q {n}", ["yes" if n % 2 else "no"], [0], ["t"]) for n in range(100)]
     rows += [instance(f"hotpotqa-{n}", "hotpotqa", f"q {n}", ["yes"], [0], ["t"]) for n in range(10)]
     dataset = write_dataset(tmp_path / "data", rows, ("1k_p75",))
@@ -134,7 +134,7 @@ def test_a_groups_value_is_the_macro_average_and_says_so(tmp_path: Path) -> None
 
 
 def test_what_is_asked_of_a_model_and_the_share_that_cannot_be_read(tiny: Path, tmp_path: Path) -> None:
-    """case 153: the limits by kind of task, greedy, and no stop at a blank line"""
+    """the limits by kind of task, greedy, and no stop at a blank line"""
     model = answering(lambda prompt: "no idea" if "Claim" in prompt else "[1] text\n\nAnswer: Lima")
     results = evaluated(task_folder(tiny, tmp_path / "tasks"), ["icr2_4k_p0"], model, {})
     limits = {settings["max_gen_toks"] for _, settings in model.asked}

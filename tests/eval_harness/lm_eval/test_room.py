@@ -31,7 +31,7 @@ def test_a_prompt_may_fill_the_model_to_the_last_token(model: tuple[HfModel, str
 
 
 def test_the_users_limit_goes_before_the_models(model: tuple[HfModel, str]) -> None:
-    """case 154"""
+    """lm-eval would cut it from the left, the instruction first"""
     ours, folder = model
     prompt = fitting(ours, 100 - NEW)
     check_room([prompt], NEW, {"pretrained": folder, "max_length": 100})
