@@ -1,6 +1,7 @@
 """Reads the manifest of a dataset folder, of either format, as typed values whose names and paths are checked."""
 
 import json
+import re
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
@@ -10,13 +11,16 @@ import pyarrow as pa
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from builders import format1
-from builders.config import Name
+from builders.config import NAME
 from builders.errors import SetupError
-from builders.schema import INSTANCES, INSTANCES_1, Split
+from builders.schema import INSTANCES, INSTANCES_1
 from builders.tasks import TaskSpec
 
 FORMAT = "icr2-manifest/2"
 PIPELINE_FAMILIES = ("icr2", "loft")  # whose rows a build from a knowledge source makes
+
+
+_SPLIT = re.compile(r"[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*", re.ASCII)  # what datasets takes as the name of a split
 
 
 def _inside(path: str) -> str:
@@ -24,6 +28,22 @@ def _inside(path: str) -> str:
     if not path or parts.is_absolute() or ".." in parts.parts or "\\" in path or parts.as_posix() != path:
         raise ValueError("a relative path that never leads out of the folder")
     return path
+
+
+def _named(name: str) -> str:
+    if not NAME.fullmatch(name):
+        raise ValueError("lower-case letters, digits and _")
+    return name
+
+
+def _named_split(name: str) -> str:
+    if not _SPLIT.fullmatch(name):
+        raise ValueError("letters, digits and _, with single dots between them")
+    return name
+
+
+SplitName = Annotated[str, AfterValidator(_named_split)]  # ours are those of `builders.schema.SPLITS`
+Name = Annotated[str, AfterValidator(_named)]  # of a config, task or family: a part of paths, views and Hub configs
 
 
 class Record(BaseModel):
@@ -55,7 +75,7 @@ class Config(Record):
     ratio: Annotated[int, Field(ge=0, le=100)] | None = None
     depth: Annotated[int, Field(ge=0, le=100)] | None = None
     budget: int | None = None
-    files: dict[Split, Annotated[list[File], Field(min_length=1)]]
+    files: dict[SplitName, Annotated[list[File], Field(min_length=1)]]
 
     @property
     def rows(self) -> int:
@@ -114,7 +134,7 @@ class Manifest(Record):
         return self.format == format1.FORMAT
 
     @property
-    def splits(self) -> list[Split]:
+    def splits(self) -> list[str]:
         """All splits, in the order in which the configs name them."""
         return list(dict.fromkeys(split for config in self.configs.values() for split in config.files))
 

@@ -7,21 +7,18 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from builders.card import licences_of
 from builders.errors import SetupError
 from builders.files import replacing, write_json
-from builders.format1 import retrievers_of
-from builders.load_recipe import recipe_of
-from builders.manifest import raw_manifest
+from builders.manifest import Config, Manifest, read_manifest
 from builders.views import connect
 from dataset_cards import facts
 from dataset_cards.columns import COLUMNS, MEMBERS
 from dataset_cards.croissant import croissant
-from dataset_cards.figures import budget_of, richest, shown_splits, write_figures
+from dataset_cards.figures import richest, shown_splits, write_figures
 from dataset_cards.head import head, schema_of
-from dataset_cards.licences import licence_url
-from dataset_cards.names import in_order, parts_of
-from dataset_cards.statistics import Advance, manifest_digest, measure
+from dataset_cards.licences import licence_url, licences_of
+from dataset_cards.order import in_order
+from dataset_cards.statistics import Advance, measure
 from validation.report import FORMAT as VALIDATION_FORMAT
 
 if TYPE_CHECKING:
@@ -38,15 +35,15 @@ def write_card(folder: Path, published: str | None = None, advance: Advance = la
 
     `published` is a date (YYYY-MM-DD) for the Croissant file. SetupError where validation.json is of another manifest.
     """
-    manifest = raw_manifest(folder)
-    validation = read_validation(folder)
+    manifest = read_manifest(folder)
+    validation = read_validation(folder, manifest)
     statistics = measure(folder, advance)
-    recipe, schema = recipe_of(manifest["recipe"]), schema_of(folder, manifest)
+    schema = schema_of(folder, manifest)
     statistics["validation_sha256"] = _digest(folder / "validation.json") if validation else None
     text = render(folder, manifest, statistics, validation, head(manifest, statistics, schema))
     write_json(folder / "statistics.json", statistics, sort_keys=False)
     with replacing(folder / "figures") as partial:
-        write_figures(statistics, recipe, partial)
+        write_figures(statistics, manifest, partial)
     write_json(folder / "croissant.json", croissant(manifest, statistics, schema, published), sort_keys=False)
     with replacing(folder / "README.md") as partial:
         partial.write_text(text, encoding="utf-8")
@@ -56,7 +53,7 @@ def _digest(path: Path) -> str:
     return sha256(path.read_bytes()).hexdigest()
 
 
-def read_validation(folder: Path) -> Record | None:
+def read_validation(folder: Path, manifest: Manifest) -> Record | None:
     """The result of `icr2 validate`, None where there is none; SetupError where it is not of this dataset."""
     path = folder / "validation.json"
     if not path.is_file():
@@ -69,12 +66,12 @@ def read_validation(folder: Path) -> Record | None:
         raise SetupError(f"{path} is not of the format {VALIDATION_FORMAT}; run: icr2 validate {folder}")
     if not all(set(check) >= _CHECK for check in validation["checks"]):
         raise SetupError(f"{path} has a check without {', '.join(sorted(_CHECK))}; run: icr2 validate {folder}")
-    if validation.get("manifest_sha256") != manifest_digest(folder):
+    if validation.get("manifest_sha256") != manifest.sha256:
         raise SetupError(f"{path} is of another build than manifest.json; run: icr2 validate {folder}")
     return validation
 
 
-def render(folder: Path, manifest: Record, statistics: Record, validation: Record | None, yaml_head: str) -> str:
+def render(folder: Path, manifest: Manifest, statistics: Record, validation: Record | None, yaml_head: str) -> str:
     """The card's text."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -93,31 +90,31 @@ def render(folder: Path, manifest: Record, statistics: Record, validation: Recor
     return re.sub(r"\n{3,}", "\n\n", text)
 
 
-def _facts(folder: Path, manifest: Record, statistics: Record) -> Record:
-    recipe, inputs = manifest["recipe"], manifest["inputs"]
-    shown = shown_splits(statistics)
+def _facts(folder: Path, manifest: Manifest, statistics: Record) -> Record:
+    recipe, inputs, configs = manifest.recipe, manifest.inputs, manifest.configs
+    shown = shown_splits(statistics, manifest)
     by_licence: dict[str, list[str]] = {}
     for place, given in inputs.items():
         by_licence.setdefault(given.get("licence", ""), []).append(place)
     return {
-        **{key: manifest[key] for key in ("name", "version", "language", "recipe", "recipe_digest", "inputs")},
+        **{key: getattr(manifest, key) for key in ("name", "version", "language", "recipe", "recipe_digest", "inputs")},
         "description": facts.description(manifest, statistics),
         "dataset": statistics["dataset"],
         "rules": statistics["rules"],
         "manifest_sha256": statistics["manifest_sha256"],
-        "tokenizer": manifest["tokenizer"]["name"],
+        "tokenizer": manifest.tokenizer_name(),
         "configs": _configs(manifest, statistics, shown),
-        "icr2": any(parts_of(config).ratio is not None for config in manifest["configs"]),
-        "loft": any(parts_of(config).family == "loft" for config in manifest["configs"]),
+        "icr2": any(config.ratio is not None for config in configs.values()),
+        "loft": any(config.family == "loft" for config in configs.values()),
         "kind": recipe.get("kind"),
-        "splits": list(dict.fromkeys(split for splits in manifest["configs"].values() for split in splits)),
-        "shown": ["test" if "test" in splits else next(iter(splits)) for splits in manifest["configs"].values()],
+        "splits": manifest.splits,
+        "shown": [_shown_split(config) for config in configs.values()],
         "richest": richest(shown),
-        "tasks": [{"name": task, "about": facts.about(task)} for task in facts.tasks_of(manifest, statistics)],
+        "tasks": [{"name": name, "about": facts.about(task)} for name, task in manifest.tasks.items()],
         "best": [name for name, task in recipe.get("tasks", {}).items() if task["gold"] == "best"],
         "retrievers": facts.retrievers(manifest) if facts.has_confounders(statistics) else [],
-        "neural": [name for name, made in retrievers_of(manifest).items() if made.get("neural")],
-        "filtered": facts.filtered(manifest),
+        "neural": [name for name, made in manifest.retrievers.items() if made.get("neural")],
+        "filtered": facts.filtered(manifest.counts),
         "left_out": facts.left_out(manifest),
         "flags": facts.flags(statistics),
         "limits": list(facts.limits(manifest, statistics)),
@@ -129,18 +126,21 @@ def _facts(folder: Path, manifest: Record, statistics: Record) -> Record:
     }
 
 
-def _configs(manifest: Record, statistics: Record, shown: Mapping[str, Record]) -> list[Record]:
-    recipe = recipe_of(manifest["recipe"])
+def _shown_split(config: Config) -> str:
+    return "test" if "test" in config.files else next(iter(config.files))
+
+
+def _configs(manifest: Manifest, statistics: Record, shown: Mapping[str, Record]) -> list[Record]:
     return [
         {
-            "name": config,
-            "budget": budget_of(config, recipe),
-            "rows": {split: sum(f["rows"] for f in files) for split, files in manifest["configs"][config].items()},
-            "bytes": sum(split["bytes"] for split in statistics["configs"][config].values()),
-            "group": shown[config],
-            "roles": facts.role_means(shown[config]),
+            "name": name,
+            "budget": manifest.configs[name].budget,
+            "rows": {split: sum(f.rows for f in files) for split, files in manifest.configs[name].files.items()},
+            "bytes": sum(split["bytes"] for split in statistics["configs"][name].values()),
+            "group": shown[name],
+            "roles": facts.role_means(shown[name]),
         }
-        for config in in_order(manifest["configs"])
+        for name in in_order(manifest.configs)
     ]
 
 
@@ -163,14 +163,17 @@ def _type(type_: "pa.DataType") -> str:
     return "struct" if pa.types.is_struct(type_) else str(type_).removeprefix("large_")
 
 
-def example(folder: Path, manifest: Record, statistics: Record) -> Record:
+def example(folder: Path, manifest: Manifest, statistics: Record) -> Record:
     """A row of the shortest config, of the ratio nearest to one half: the first task's shortest query without flags."""
-    configs = in_order(manifest["configs"])
-    first = parts_of(configs[0])
-    same_length = [config for config in configs if parts_of(config)._replace(ratio=None) == first._replace(ratio=None)]
-    config = min(same_length, key=lambda name: abs((parts_of(name).ratio or 0) - 50))
-    splits = manifest["configs"][config]
-    split = "test" if "test" in splits else next(iter(splits))
+    names = in_order(manifest.configs)
+    first = manifest.configs[names[0]]
+    same_length = [
+        name
+        for name in names
+        if manifest.configs[name].family == first.family and manifest.configs[name].length == first.length
+    ]
+    config = min(same_length, key=lambda name: abs((manifest.configs[name].ratio or 0) - 50))
+    split = _shown_split(manifest.configs[config])
     task = next(iter(statistics["configs"][config][split]["tasks"]))
     query = f'SELECT * FROM "{config}" WHERE split = ? AND task = ? ORDER BY len(flags), len(query), id LIMIT 1'
     result = connect(folder).execute(query, [split, task])

@@ -22,14 +22,14 @@ def card(
     ] = None,
 ) -> None:
     """Write a dataset's statistics, figures, Croissant file and card from its manifest, files and validation."""
-    from builders.manifest import raw_manifest
+    from builders.manifest import read_manifest
     from builders.views import readable
     from dataset_cards.bar import late_bar
     from dataset_cards.card import write_card
 
     if published and not re.fullmatch(r"\d{4}-(0\d|1[0-2])-([0-2]\d|3[01])", published):
         raise SetupError(f"--published {published} is no date; write it as 2026-11-30")
-    configs = raw_manifest(folder)["configs"]
+    configs = read_manifest(folder).configs
     with readable(folder), late_bar("measuring configs", len(configs), Console(stderr=True)) as advance:
         write_card(folder, published, advance)
     Console(soft_wrap=True).print(f"the card is in {folder / 'README.md'}", highlight=False)

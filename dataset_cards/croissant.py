@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from builders.card import licences_of
+from builders.manifest import File, Manifest
 from dataset_cards import facts
 from dataset_cards.columns import COLUMNS, MEMBERS
-from dataset_cards.licences import licence_url
-from dataset_cards.names import in_order
+from dataset_cards.licences import licence_url, licences_of
+from dataset_cards.order import in_order
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,7 +19,7 @@ Record = dict[str, Any]
 
 
 def croissant(
-    manifest: Mapping[str, Any], statistics: Mapping[str, Any], schema: "pa.Schema", published: str | None = None
+    manifest: Manifest, statistics: Mapping[str, Any], schema: "pa.Schema", published: str | None = None
 ) -> Record:
     """The JSON-LD of a dataset: a file object with sha256 for each Parquet file, a record set for each config.
 
@@ -28,47 +28,47 @@ def croissant(
     import mlcroissant as mlc
 
     licences = sorted({licence for licence in licences_of(manifest) if licence})
-    configs = in_order(manifest["configs"])
-    files = [file for config in configs for file in _files(manifest["configs"][config])]
+    configs = in_order(manifest.configs)
+    files = [file for config in configs for file in _files(manifest.configs[config].files)]
     metadata = mlc.Metadata(
-        name=manifest["name"],
+        name=manifest.name,
         description=facts.description(manifest, statistics),
-        version=manifest["version"],
+        version=manifest.version,
         license=[licence_url(licence) for licence in licences] or ["unknown"],
         cite_as=facts.CITATION,
         date_published=published,
-        in_language=[manifest["language"]],
+        in_language=[manifest.language],
         keywords=["long context", "retrieval", "reasoning", "in-context retrieval"],
-        distribution=[*files, *(_file_set(config, manifest["configs"][config]) for config in configs)],
-        record_sets=[_record_set(config, list(manifest["configs"][config]), schema) for config in configs],
+        distribution=[*files, *(_file_set(config, manifest.configs[config].files) for config in configs)],
+        record_sets=[_record_set(config, list(manifest.configs[config].files), schema) for config in configs],
         ctx=mlc.Context(conforms_to="http://mlcommons.org/croissant/1.1"),
     )
     described: Record = metadata.to_json()
     return described
 
 
-def _files(splits: Mapping[str, list[Record]]) -> list["FileObject"]:
+def _files(splits: Mapping[str, list[File]]) -> list["FileObject"]:
     import mlcroissant as mlc
 
     return [
         mlc.FileObject(
-            id=file["path"],
-            name=file["path"],
-            content_url=file["path"],
-            content_size=f"{file['bytes']} B",
+            id=file.path,
+            name=file.path,
+            content_url=file.path,
+            content_size=f"{file.bytes} B",
             encoding_formats=[PARQUET],
-            sha256=file["sha256"],
+            sha256=file.sha256,
         )
         for files in splits.values()
         for file in files
     ]
 
 
-def _file_set(config: str, splits: Mapping[str, list[Record]]) -> "FileSet":
+def _file_set(config: str, splits: Mapping[str, list[File]]) -> "FileSet":
     """All files of a config, by their paths: a record set reads from one source."""
     import mlcroissant as mlc
 
-    paths = [file["path"] for files in splits.values() for file in files]
+    paths = [file.path for files in splits.values() for file in files]
     return mlc.FileSet(id=f"{config}-files", name=f"{config}-files", encoding_formats=[PARQUET], includes=paths)
 
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from builders.errors import SetupError
 from builders.hub import from_hub
-from builders.manifest import raw_manifest
+from builders.manifest import File, Manifest, read_manifest
 from builders.schema import INSTANCES
+from builders.views import literal
 
 if TYPE_CHECKING:
     import duckdb
@@ -16,19 +17,28 @@ if TYPE_CHECKING:
 IDS = 100  # of each kind at most in the result
 FIELDS = [name for name in INSTANCES.names if name != "id"]
 
-Files = list[dict[str, Any]]  # of one split, as in the manifest
+
+class Listed(NamedTuple):
+    """A file of a split: its path, and the digest that it has now."""
+
+    path: str
+    sha256: str
+
+
+Files = list[Listed]
 
 
 class Side(NamedTuple):
-    """One of the two datasets: its manifest, and where its files are or come from."""
+    """One of the two datasets: its manifest, its files by config and split, and where they are or come from."""
 
     spec: str
-    manifest: dict[str, Any]
+    manifest: Manifest
+    files: dict[str, dict[str, Files]]
     folder: Path | None  # None: on the Hub
 
     def paths(self, files: Files) -> list[str]:
         """Local paths of some files; those of the Hub are fetched into its cache."""
-        wanted = [file["path"] for file in files]
+        wanted = [file.path for file in files]
         folder = self.folder or _fetched(self.spec, wanted)
         return [str(folder / path) for path in wanted]
 
@@ -41,11 +51,11 @@ def compare(a: str, b: str) -> dict[str, Any]:
     stands twice in a split.
     """
     left, right = _side(a), _side(b)
-    ours, theirs = left.manifest["configs"], right.manifest["configs"]
+    ours, theirs = left.files, right.files
     both = [config for config in ours if config in theirs]
     differences = {
-        "version": _unequal(left.manifest, right.manifest).get("version"),
-        "recipe": _unequal(*({**_flat(side.manifest["recipe"]), "version": None} for side in (left, right))),
+        "version": _unequal(*({"version": side.manifest.version} for side in (left, right))).get("version"),
+        "recipe": _unequal(*({**_flat(side.manifest.recipe), "version": None} for side in (left, right))),
         "configs_added": [config for config in theirs if config not in ours],
         "configs_removed": [config for config in ours if config not in theirs],
         "configs_changed": {config: splits for config in both if (splits := _splits(left, right, config))},
@@ -59,21 +69,24 @@ def _unequal(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, list[Any]]
 
 
 def _side(spec: str) -> Side:
-    if Path(spec).is_dir():
-        return Side(spec, _as_it_is(raw_manifest(Path(spec)), Path(spec)), Path(spec))
-    return Side(spec, raw_manifest(_fetched(spec, ["manifest.json"])), None)
+    folder = Path(spec) if Path(spec).is_dir() else None
+    manifest = read_manifest(folder or _fetched(spec, ["manifest.json"]))
+    files = {
+        name: {split: [_listed(manifest, file, folder) for file in listed] for split, listed in config.files.items()}
+        for name, config in manifest.configs.items()
+    }
+    return Side(spec, manifest, files, folder)
 
 
-def _as_it_is(manifest: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """The manifest of a folder with the digests that its files have now: one may have been changed since."""
-    for splits in manifest["configs"].values():
-        for file in (file for files in splits.values() for file in files):
-            path = folder / file["path"]
-            if not path.is_file():
-                raise SetupError(f"{path} is missing, and the manifest lists it; see: icr2 validate {folder}")
-            with path.open("rb") as stream:
-                file["sha256"] = file_digest(stream, "sha256").hexdigest()
-    return manifest
+def _listed(manifest: Manifest, file: File, folder: Path | None) -> Listed:
+    """A file with the digest that it has now, since one in a folder may have been changed."""
+    if folder is None:
+        return Listed(file.path, file.sha256)
+    path = manifest.path_of(folder, file)
+    if not path.is_file():
+        raise SetupError(f"{path} is missing, and the manifest lists it; see: icr2 validate {folder}")
+    with path.open("rb") as stream:
+        return Listed(file.path, file_digest(stream, "sha256").hexdigest())
 
 
 def _fetched(spec: str, paths: list[str]) -> Path:
@@ -95,32 +108,32 @@ def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 def _splits(a: Side, b: Side, config: str) -> dict[str, dict[str, Any]]:
     """The differing splits of a config."""
-    ours, theirs = a.manifest["configs"][config], b.manifest["configs"][config]
-    found = {split: _rows(a, b, ours.get(split, []), theirs.get(split, [])) for split in {**ours, **theirs}}
+    found = {split: _rows(a, b, config, split) for split in {**a.files[config], **b.files[config]}}
     return {split: rows for split, rows in found.items() if rows["added"] or rows["removed"] or rows["changed"]}
 
 
-def _rows(a: Side, b: Side, ours: Files, theirs: Files) -> dict[str, Any]:
-    common = {file["sha256"] for file in ours} & {file["sha256"] for file in theirs}
-    ours, theirs = ([file for file in files if file["sha256"] not in common] for files in (ours, theirs))
+def _rows(a: Side, b: Side, config: str, split: str) -> dict[str, Any]:
+    ours, theirs = (side.files[config].get(split, []) for side in (a, b))
+    common = {file.sha256 for file in ours} & {file.sha256 for file in theirs}
+    ours, theirs = ([file for file in files if file.sha256 not in common] for files in (ours, theirs))
     if not ours and not theirs:
         return {"added": 0, "removed": 0, "changed": 0}
     import duckdb
 
     connection = duckdb.connect()
     try:
-        _load(connection, "a", a.paths(ours))
-        _load(connection, "b", b.paths(theirs))
+        for name, side, files in (("a", a, ours), ("b", b, theirs)):
+            _load(connection, name, side, config, side.paths(files))
         return _difference(connection)
     except duckdb.Error as error:
         raise SetupError(f"comparing {a.spec} with {b.spec}: DuckDB: {' '.join(str(error).split())}") from None
 
 
-def _load(connection: "duckdb.DuckDBPyConnection", name: str, paths: list[str]) -> None:
+def _load(connection: "duckdb.DuckDBPyConnection", name: str, side: Side, config: str, paths: list[str]) -> None:
     """A table of a split's ids, the hash of every field, and the pids: small, however long the contexts are."""
     fields = ", ".join(f"hash({field}) AS {field}" for field in FIELDS)
     if paths:
-        source = f"read_parquet([{', '.join(_literal(path) for path in paths)}])"
+        source = side.manifest.rows_sql(f"read_parquet([{', '.join(map(literal, paths))}])", config)
     else:
         connection.register(f"{name}_empty", INSTANCES.empty_table())
         source = f"{name}_empty"
@@ -128,10 +141,6 @@ def _load(connection: "duckdb.DuckDBPyConnection", name: str, paths: list[str]) 
     double = connection.execute(f"SELECT id FROM {name} GROUP BY id HAVING count(*) > 1 ORDER BY id LIMIT 1").fetchone()
     if double:
         raise SetupError(f"id {double[0]} stands twice in {', '.join(paths)}; rows cannot be matched: build it again")
-
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
 
 
 def _difference(connection: "duckdb.DuckDBPyConnection") -> dict[str, Any]:

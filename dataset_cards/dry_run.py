@@ -20,5 +20,5 @@ def remote_plan(release: Release, repository: Repository) -> tuple[Plan, str]:
     changes = plan(release, state, name)
     if tagged_commit(release, repository):
         return changes._replace(send={}, delete=[]), f"{name} has {release.tag} with these bytes already"
-    check_kept(repository, state, changes.kept)
+    check_kept(repository, state, changes.kept, release)
     return changes, f"main of {name} is at commit {state.commit}"

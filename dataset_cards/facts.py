@@ -1,14 +1,14 @@
 """What a dataset's manifest and statistics say of it, in words: for its card and its Croissant file."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from builders.figure import ROLES
-from builders.format1 import prompt_kind, retrievers_of
+from builders.manifest import Manifest
 from builders.synthetic import kind_of
-from dataset_cards.names import in_order, parts_of
+from builders.tasks import TaskSpec
+from dataset_cards.order import in_order
 
 Record = dict[str, Any]
 
@@ -21,7 +21,7 @@ CITATION = """@misc{qiu2025icr2,
   archivePrefix = {arXiv}
 }"""
 
-TASKS = {
+SOURCES = {  # by what the source calls the task
     "nq": "questions with a short answer, after [Natural Questions](https://aclanthology.org/Q19-1026)",
     "hotpotqa": "questions that need two pages, after [HotpotQA](https://arxiv.org/abs/1809.09600)",
     "fever": "claims to be judged, after [FEVER](https://arxiv.org/abs/1803.05355)",
@@ -31,7 +31,6 @@ TASKS = {
     "controlled_2hop": "questions about two made-up facts, the second about the object of the first",
     "twowiki": "questions that need several pages, after [2WikiMultiHopQA](https://arxiv.org/abs/2011.01060)",
 }
-_KINDS = {"qa": "questions", "fact": "claims to be judged", "dialogue": "conversations to be continued"}
 
 FLAGS = {
     "underfull": "the prompt fills less than 0.9 of its budget (0.75 in contexts below 2k, where a passage is a large "
@@ -41,7 +40,6 @@ FLAGS = {
     "article_answer": "an answer is an article alone, and matches almost any text",
     "unmatchable_answer": "an answer has no letter or digit, and matches no text",
     "answer_in_given": "a distractor that the source gives with the query holds an answer",
-    "depth_N": "the first gold passage stands behind N % of the tokens of the passages that are not gold",
 }
 
 _REASONS = {
@@ -66,29 +64,24 @@ _REASONS = {
 _NO_LOSS = {"read", "pages", "passages", "gold", "queries", "pooled", "groups", "rows", "fragments", *FLAGS}
 
 
-def description(manifest: Mapping[str, Any], statistics: Mapping[str, Any]) -> str:
+def description(manifest: Manifest, statistics: Mapping[str, Any]) -> str:
     """A dataset in one sentence."""
     queries = sum(statistics["dataset"]["queries"].values())
-    lengths = dict.fromkeys(parts_of(config).length for config in in_order(manifest["configs"]))
-    if kind := manifest["recipe"].get("kind"):
+    found = (manifest.configs[config].length for config in in_order(manifest.configs))
+    lengths = list(dict.fromkeys(length for length in found if length is not None))
+    if kind := manifest.recipe.get("kind"):
         return (
-            f"{queries:,} queries of {joined(tasks_of(manifest, statistics))} over contexts of "
-            f"{joined([length for length in lengths if length != 'full'])} tokens. {kind_of(kind).says}"
+            f"{queries:,} queries of {joined(list(manifest.tasks))} over contexts of "
+            f"{joined(lengths)} tokens. {kind_of(kind).says}"
         )
     among = (
         "confounders that retrievers found and random passages" if has_confounders(statistics) else "random passages"
     )
     return (
-        f"{queries:,} queries of {joined(list(manifest['recipe']['tasks']))}, each with its answers and with contexts "
-        f"of {joined(list(lengths))} tokens in which its gold passages stand among {among}: a benchmark of in-context "
+        f"{queries:,} queries of {joined(list(manifest.tasks))}, each with its answers and with contexts "
+        f"of {joined(lengths)} tokens in which its gold passages stand among {among}: a benchmark of in-context "
         "retrieval and reasoning."
     )
-
-
-def tasks_of(manifest: Mapping[str, Any], statistics: Mapping[str, Any]) -> list[str]:
-    """The names of a dataset's tasks: the recipe's, or those that a made dataset has rows of."""
-    found = (group["tasks"] for splits in statistics["configs"].values() for group in splits.values())
-    return list(manifest["recipe"].get("tasks") or dict.fromkeys(task for tasks in found for task in tasks))
 
 
 def has_confounders(statistics: Mapping[str, Any]) -> bool:
@@ -101,16 +94,16 @@ def joined(words: Sequence[str]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
-def about(task: str) -> str:
+def about(task: TaskSpec) -> str:
     """What a task's queries are, in Markdown."""
-    return TASKS.get(task, _KINDS[prompt_kind(task)])
+    return SOURCES.get(task.source, task.says.says)
 
 
-def left_out(manifest: Mapping[str, Any]) -> list[Record]:
+def left_out(manifest: Manifest) -> list[Record]:
     """What the builder counted as left out before and after the filter: stage, reason, number and what it means."""
     return [
         {"stage": stage, "reason": reason, "n": n, "means": _meaning(reason)}
-        for stage, counts in manifest["counts"].items()
+        for stage, counts in manifest.counts.items()
         if stage != "filter"
         for reason, n in sorted(counts.items())
         if n and reason not in _NO_LOSS and not reason.endswith("_questions")
@@ -129,9 +122,9 @@ def _meaning(reason: str) -> str:
     return _REASONS.get(reason, "")
 
 
-def filtered(manifest: Mapping[str, Any]) -> list[Record]:
+def filtered(counted: Mapping[str, Mapping[str, int]]) -> list[Record]:
     """How many candidates of either stream the filter kept and dropped, by reason; kept first."""
-    counts = manifest["counts"].get("filter", {})
+    counts = counted.get("filter", {})
     by_reason: dict[str, Counter[str]] = {"kept": Counter()}
     for key, n in sorted(counts.items()):
         stream, _, reason = key.partition("_")
@@ -148,7 +141,7 @@ def flags(statistics: Mapping[str, Any]) -> list[Record]:
         for group in splits.values():
             rows[config] += group["rows"]
             for flag, n in group["flags"].items():
-                found.setdefault(re.sub("^depth_[0-9]+$", "depth_N", flag), Counter())[config] += n
+                found.setdefault(flag, Counter())[config] += n
     table = []
     for flag, counts in sorted(found.items()):
         shares = {config: counts[config] / n for config, n in rows.items()}
@@ -167,11 +160,11 @@ def flags(statistics: Mapping[str, Any]) -> list[Record]:
     return table
 
 
-def retrievers(manifest: Mapping[str, Any]) -> list[Record]:
+def retrievers(manifest: Manifest) -> list[Record]:
     """Each retriever's name, kind, model with its digest, list length, and the libraries that its scores depend on."""
     described = []
-    for name, made in retrievers_of(manifest).items():
-        spec = manifest["recipe"]["retrievers"].get(name, {})
+    for name, made in manifest.retrievers.items():
+        spec = (manifest.recipe.get("retrievers") or {}).get(name, {})
         model = spec.get("model") or ""
         described.append(
             {
@@ -193,10 +186,10 @@ def _named(library: str, version: str) -> str:
 _NO_LIBRARY = {"run_sha256", "model", "query_model", "from", "says", "level", "neural"}
 
 
-def absent_retrievers(manifest: Mapping[str, Any]) -> list[str]:
+def absent_retrievers(recipe: Mapping[str, Any]) -> list[str]:
     """Those of the paper's five retrievers (section 3.2) without a like in the recipe; none where it has runs."""
-    specs = list(manifest["recipe"]["retrievers"].values())
-    if not specs or manifest["recipe"]["runs"]:
+    specs = list(recipe["retrievers"].values())
+    if not specs or recipe["runs"]:
         return []
 
     def has(*kinds: str, model: str = "") -> bool:
@@ -212,29 +205,28 @@ def absent_retrievers(manifest: Mapping[str, Any]) -> list[str]:
     return [name for name, there in present.items() if not there]
 
 
-def limits(manifest: Mapping[str, Any], statistics: Mapping[str, Any]) -> Iterator[str]:
+def limits(manifest: Manifest, statistics: Mapping[str, Any]) -> Iterator[str]:
     """What a user of the dataset must know and its numbers show, one sentence or two each, in Markdown."""
-    recipe = manifest["recipe"]
-    if "kind" not in recipe and has_confounders(statistics) and (absent := absent_retrievers(manifest)):
-        named = joined([f"`{name}`" for name in manifest["retrievers"]])
+    recipe = manifest.recipe
+    if "kind" not in recipe and has_confounders(statistics) and (absent := absent_retrievers(recipe)):
+        named = joined([f"`{name}`" for name in manifest.retrievers])
         yield (
             f"Of the paper's five retrievers (BM25, DPR, Contriever, DrQA, BLINK), {joined(absent)} "
             f"{'was' if len(absent) == 1 else 'were'} not used. The confounders come from {named}, so they are not "
             "those of the paper's own dataset."
         )
-    tasks = tasks_of(manifest, statistics)
-    unfiltered = [task for task in tasks if _share(statistics, task, "answer_filter_not_applicable") == 1]
+    unfiltered = [task for task in manifest.tasks if _share(statistics, task, "answer_filter_not_applicable") == 1]
     if unfiltered:
         named = joined([f"`{task}`" for task in unfiltered])
         yield (
             f"No answer of {named} is text that a passage could be searched for, so its confounders are kept from "
             "overlapping the evidence, and from nothing else: one of them may support the answer by itself."
         )
-    corpus, used = manifest["counts"].get("chunk", {}).get("passages"), statistics["dataset"]["distinct_passages"]
+    corpus, used = manifest.counts.get("chunk", {}).get("passages"), statistics["dataset"]["distinct_passages"]
     if corpus:
         yield f"{used:,} of the knowledge source's {corpus:,} passages stand in a context, so queries share passages."
     for (split, n, asked), configs in _short_splits(manifest, statistics).items():
-        where = "every config" if len(configs) == len(manifest["configs"]) else joined([f"`{c}`" for c in configs])
+        where = "every config" if len(configs) == len(manifest.configs) else joined([f"`{c}`" for c in configs])
         yield f"The split `{split}` of {where} has {n:,} rows, and the recipe asks for {asked:,}."
 
 
@@ -249,15 +241,15 @@ def _share(statistics: Mapping[str, Any], task: str, flag: str) -> float:
     return sum(group["flags"].get(flag, 0) for group in groups) / rows if rows else 0.0
 
 
-def _short_splits(manifest: Mapping[str, Any], statistics: Mapping[str, Any]) -> dict[tuple[str, int, int], list[str]]:
+def _short_splits(manifest: Manifest, statistics: Mapping[str, Any]) -> dict[tuple[str, int, int], list[str]]:
     """Configs by (split, rows, rows that the recipe asks for) where they have fewer."""
-    recipe = manifest["recipe"]
+    recipe = manifest.recipe
     asked: Counter[str] = Counter()
     for task in recipe.get("tasks", {}).values():
         for split, take in task["take"].items():
             asked[split] += min(take["n"], recipe["limit"] or take["n"])
     short: dict[tuple[str, int, int], list[str]] = {}
-    for config in in_order(statistics["configs"]):
+    for config in in_order(manifest.configs):
         for split, group in statistics["configs"][config].items():
             if group["rows"] < asked[split]:
                 short.setdefault((split, group["rows"], asked[split]), []).append(config)

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from builders.config import AnyRecipe
 from builders.figure import COLOURS, ROLES
-from dataset_cards.names import Parts, in_order, parts_of
+from builders.manifest import Config, Manifest
+from dataset_cards.order import in_order
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,15 +16,17 @@ WIDTH = 8.0  # inches at 150 dots each: a page of the Hub shows it at two thirds
 INK, PALE, LINE = "#33475b", "#a9bccd", "#c8443c"
 
 Record = dict[str, Any]
+Configs = Mapping[str, Config]
 
 
-def write_figures(statistics: Mapping[str, Any], recipe: AnyRecipe, folder: Path) -> None:
+def write_figures(statistics: Mapping[str, Any], manifest: Manifest, folder: Path) -> None:
     """Writes composition.png, tokens.png, gold_position.png and, where retrievers found passages, retrievers.png."""
-    shown = shown_splits(statistics)
+    shown = shown_splits(statistics, manifest)
+    configs = manifest.configs
     figures = {
-        "composition": composition(shown),
-        "tokens": tokens(shown, recipe),
-        "gold_position": gold_position(shown),
+        "composition": composition(shown, configs),
+        "tokens": tokens(shown, configs),
+        "gold_position": gold_position(shown, configs),
     }
     if config := richest(shown):
         figures["retrievers"] = retrievers(shown[config], config)
@@ -34,10 +36,12 @@ def write_figures(statistics: Mapping[str, Any], recipe: AnyRecipe, folder: Path
         figure.savefig(folder / f"{name}.png", dpi=150, metadata={"Software": None})
 
 
-def shown_splits(statistics: Mapping[str, Any]) -> dict[str, Record]:
+def shown_splits(statistics: Mapping[str, Any], manifest: Manifest) -> dict[str, Record]:
     """Each config's test split, or its first where there is none; short configs first."""
     configs = statistics["configs"]
-    return {name: configs[name].get("test") or next(iter(configs[name].values())) for name in in_order(configs)}
+    return {
+        name: configs[name].get("test") or next(iter(configs[name].values())) for name in in_order(manifest.configs)
+    }
 
 
 def richest(shown: Mapping[str, Record]) -> str | None:
@@ -46,10 +50,10 @@ def richest(shown: Mapping[str, Record]) -> str | None:
     return max(found, key=lambda name: found[name]) if found else None
 
 
-def composition(shown: Mapping[str, Record]) -> "Figure":
+def composition(shown: Mapping[str, Record], configs: Configs) -> "Figure":
     """Mean passages by role at every confounding ratio, a panel for each length and one for configs without ratios."""
-    figure = _figure(2.3 * _rows(shown) + 0.5)
-    for axis, bars in _panels(figure, shown, "passages per context"):
+    figure = _figure(2.3 * _rows(shown, configs) + 0.5)
+    for axis, bars in _panels(figure, shown, configs, "passages per context"):
         bottom = [0.0] * len(bars)
         for role in ROLES:
             heights = [group["roles"][role] * group["passages"]["mean"] for group in bars.values()]
@@ -60,14 +64,14 @@ def composition(shown: Mapping[str, Record]) -> "Figure":
     return figure
 
 
-def tokens(shown: Mapping[str, Record], recipe: AnyRecipe) -> "Figure":
+def tokens(shown: Mapping[str, Record], configs: Configs) -> "Figure":
     """Prompt tokens of each config, in per cent of its budget: from the 5th to the 95th percentile, and the median."""
-    shown = {config: group for config, group in shown.items() if budget_of(config, recipe)}
+    shown = {config: group for config, group in shown.items() if configs[config].budget}
     figure = _figure(0.24 * len(shown) + 1.0)
     axis = figure.subplots()
     lowest = 100.0
     for row, (config, group) in enumerate(shown.items()):
-        budget = budget_of(config, recipe) or 1
+        budget = configs[config].budget or 1
         percent = {name: 100 * group["tokens"][name] / budget for name in ("p5", "median", "p95")}
         lowest = min(lowest, percent["p5"])
         axis.barh(row, percent["p95"] - percent["p5"], left=percent["p5"], height=0.6, color=PALE)
@@ -82,10 +86,10 @@ def tokens(shown: Mapping[str, Record], recipe: AnyRecipe) -> "Figure":
     return figure
 
 
-def gold_position(shown: Mapping[str, Record]) -> "Figure":
+def gold_position(shown: Mapping[str, Record], configs: Configs) -> "Figure":
     """Share of gold in each tenth of the context: the mean over the configs of a length, and what chance gives."""
-    figure = _figure(2.0 * _rows(shown) + 0.4)
-    for axis, bars in _panels(figure, shown, "% of gold passages"):
+    figure = _figure(2.0 * _rows(shown, configs) + 0.4)
+    for axis, bars in _panels(figure, shown, configs, "% of gold passages"):
         tenths = [sum(group["gold_tenths"][at] for group in bars.values()) / len(bars) for at in range(10)]
         axis.bar(range(1, 11), [100 * share for share in tenths], color=COLOURS["gold"], width=0.8)
         axis.axhline(10, color=INK, linewidth=1, linestyle="--")
@@ -127,48 +131,45 @@ def _matrix(axis: "Axes", names: list[str], overlap: list[Record]) -> None:
     axis.tick_params(labelsize=9, length=0)
 
 
-def budget_of(config: str, recipe: AnyRecipe) -> int | None:
-    """The token budget of a config's prompts; None where whatever a source gives makes its context."""
-    length = parts_of(config).length
-    return None if length == "full" else recipe.budget(length)
-
-
-def _panels(figure: "Figure", shown: Mapping[str, Record], label: str) -> Iterator[tuple["Axes", dict[str, Record]]]:
+def _panels(
+    figure: "Figure", shown: Mapping[str, Record], configs: Configs, label: str
+) -> Iterator[tuple["Axes", dict[str, Record]]]:
     """An axis for each length with that length's configs by a short name; those without ratios share the last."""
-    lengths = _lengths(shown)
-    columns = _columns(shown)
-    axes = list(figure.subplots(_rows(shown), columns, squeeze=False).flat)
-    for number, (title, configs) in enumerate(lengths.items()):
+    lengths = _lengths(shown, configs)
+    columns = _columns(shown, configs)
+    axes = list(figure.subplots(_rows(shown, configs), columns, squeeze=False).flat)
+    for number, (title, bars) in enumerate(lengths.items()):
         axes[number].set_title(title, fontsize=10)
         if number % columns == 0:
             axes[number].set_ylabel(label, fontsize=9)
         _plain(axes[number])
-        yield axes[number], configs
+        yield axes[number], bars
     for axis in axes[len(lengths) :]:
         axis.remove()
 
 
-def _columns(shown: Mapping[str, Record]) -> int:
-    panels = len(_lengths(shown))
+def _columns(shown: Mapping[str, Record], configs: Configs) -> int:
+    panels = len(_lengths(shown, configs))
     return 2 if panels == 4 else min(panels, 3)
 
 
-def _rows(shown: Mapping[str, Record]) -> int:
-    return -(-len(_lengths(shown)) // _columns(shown))
+def _rows(shown: Mapping[str, Record], configs: Configs) -> int:
+    return -(-len(_lengths(shown, configs)) // _columns(shown, configs))
 
 
-def _lengths(shown: Mapping[str, Record]) -> dict[str, dict[str, Record]]:
+def _lengths(shown: Mapping[str, Record], configs: Configs) -> dict[str, dict[str, Record]]:
     found: dict[str, dict[str, Record]] = {}
-    for config, group in shown.items():
-        parts = parts_of(config)
-        found.setdefault(_panel(parts), {})[parts.length if parts.ratio is None else f"p{parts.ratio}"] = group
+    for name, group in shown.items():
+        config = configs[name]
+        bar = (config.length or "full") if config.ratio is None else f"p{config.ratio}"
+        found.setdefault(_panel(config), {})[bar] = group
     return found
 
 
-def _panel(parts: Parts) -> str:
-    if parts.ratio is not None:
-        return parts.length
-    return "LOFT-style" if parts.family == "loft" else parts.family
+def _panel(config: Config) -> str:
+    if config.ratio is not None:
+        return config.length or ""
+    return "LOFT-style" if config.family == "loft" else config.family
 
 
 def _figure(height: float) -> "Figure":

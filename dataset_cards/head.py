@@ -6,17 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from builders.card import licences_of
-from builders.format1 import prompt_kind
-from dataset_cards.facts import tasks_of
-from dataset_cards.licences import hub_licence
+from builders.manifest import File, Manifest
+from builders.tasks import KindName
+from dataset_cards.licences import hub_licence, licences_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# By the kind of a task's prompt; the identifiers are those of the Hub's own list of tasks.
-_TASKS = {
+# The identifiers are those of the Hub's own list of tasks.
+_TASKS: dict[KindName, tuple[str, str]] = {
     "qa": ("question-answering", "open-domain-qa"),
+    "set": ("question-answering", "open-domain-qa"),
+    "needle": ("question-answering", "open-domain-qa"),
     "fact": ("text-classification", "fact-checking"),
     "dialogue": ("text-generation", "dialogue-generation"),
 }
@@ -25,30 +26,31 @@ _SIZE_STEPS = ("1K", "10K", "100K", "1M", "10M", "100M", "1B", "10B", "100B", "1
 Record = dict[str, Any]
 
 
-def head(manifest: Mapping[str, Any], statistics: Mapping[str, Any], schema: "pa.Schema") -> str:
+def head(manifest: Manifest, statistics: Mapping[str, Any], schema: "pa.Schema") -> str:
     """The YAML between the two lines of dashes, with a line break at its end.
 
     No config is marked as the default: length and ratio are what is measured, so a reader is to name them.
     """
-    kinds = sorted({prompt_kind(task) for task in tasks_of(manifest, statistics)})
+    kinds = sorted({task.kind for task in manifest.tasks.values()})
+    filed = list(dict.fromkeys(_TASKS[kind] for kind in kinds))
     fields: Record = {
-        "pretty_name": f"{manifest['name']} {manifest['version']}",
-        "version": manifest["version"],
-        "language": [manifest["language"]],
+        "pretty_name": f"{manifest.name} {manifest.version}",
+        "version": manifest.version,
+        "language": [manifest.language],
         **hub_licence(licences_of(manifest)),
-        "task_categories": [_TASKS[kind][0] for kind in kinds],
-        "task_ids": [_TASKS[kind][1] for kind in kinds],
+        "task_categories": [category for category, _ in filed],
+        "task_ids": [task for _, task in filed],
         "size_categories": [size_category(statistics["dataset"]["rows"])],
         "tags": ["long-context", "retrieval", "in-context-retrieval", "reasoning", "icr2", *_made(manifest)],
-        "configs": [_config(config, splits) for config, splits in manifest["configs"].items()],
-        "dataset_info": _info(manifest["configs"], statistics["configs"], schema),
+        "configs": [_config(name, config.files) for name, config in manifest.configs.items()],
+        "dataset_info": _info(manifest, statistics["configs"], schema),
     }
     return yaml.safe_dump(fields, sort_keys=False, allow_unicode=True, width=1000)
 
 
-def _made(manifest: Mapping[str, Any]) -> list[str]:
+def _made(manifest: Manifest) -> list[str]:
     """Tags of a dataset that no source was read for."""
-    return [] if manifest["inputs"] else ["synthetic"]
+    return [] if manifest.inputs else ["synthetic"]
 
 
 def size_category(rows: int) -> str:
@@ -59,12 +61,12 @@ def size_category(rows: int) -> str:
     return f"{_SIZE_STEPS[step - 1]}<n<{_SIZE_STEPS[step]}" if step < len(_SIZE_STEPS) else "n>1T"
 
 
-def _config(config: str, splits: Mapping[str, Sequence[Record]]) -> Record:
-    files = [{"split": split, "path": [file["path"] for file in files]} for split, files in splits.items()]
+def _config(config: str, splits: Mapping[str, Sequence[File]]) -> Record:
+    files = [{"split": split, "path": [file.path for file in files]} for split, files in splits.items()]
     return {"config_name": config, "data_files": files}
 
 
-def _info(configs: Mapping[str, Any], statistics: Mapping[str, Any], schema: "pa.Schema") -> list[Record]:
+def _info(manifest: Manifest, statistics: Mapping[str, Any], schema: "pa.Schema") -> list[Record]:
     """Features and sizes of each config, as `datasets` writes them into a card."""
     from datasets import DatasetInfo, Features, SplitDict, SplitInfo
     from datasets.info import DatasetInfosDict
@@ -72,17 +74,17 @@ def _info(configs: Mapping[str, Any], statistics: Mapping[str, Any], schema: "pa
 
     features = Features.from_arrow_schema(schema)
     infos = DatasetInfosDict()
-    for config, splits in configs.items():
+    for config, about in manifest.configs.items():
         measured = statistics[config]
         sizes = SplitDict()
-        for split, files in splits.items():
-            rows = sum(file["rows"] for file in files)
+        for split, files in about.files.items():
+            rows = sum(file.rows for file in files)
             sizes.add(SplitInfo(name=split, num_bytes=measured[split]["bytes_in_memory"], num_examples=rows))
         infos[config] = DatasetInfo(
             features=features,
             splits=sizes,
-            download_size=sum(measured[split]["bytes"] for split in splits),
-            dataset_size=sum(measured[split]["bytes_in_memory"] for split in splits),
+            download_size=sum(measured[split]["bytes"] for split in about.files),
+            dataset_size=sum(measured[split]["bytes_in_memory"] for split in about.files),
         )
     data = DatasetCardData()
     infos.to_dataset_card_data(data)
@@ -90,9 +92,9 @@ def _info(configs: Mapping[str, Any], statistics: Mapping[str, Any], schema: "pa
     return described if isinstance(described, list) else [described]
 
 
-def schema_of(folder: Path, manifest: Mapping[str, Any]) -> "pa.Schema":
+def schema_of(folder: Path, manifest: Manifest) -> "pa.Schema":
     """The Arrow schema of a dataset's first file, which all its files share."""
     import pyarrow.parquet as pq
 
-    first = next(files for splits in manifest["configs"].values() for files in splits.values())[0]
-    return pq.read_schema(folder / first["path"])
+    first = next(files for config in manifest.configs.values() for files in config.files.values())[0]
+    return pq.read_schema(manifest.path_of(folder, first))

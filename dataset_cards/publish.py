@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from builders.errors import SetupError
-from builders.schema import INSTANCES
 from dataset_cards.hub import Repository, State, patiently
 from dataset_cards.merge import Kept, kept_configs, merged_card
 from dataset_cards.release import Content, Release, content_of
@@ -69,7 +68,7 @@ def _is_ours(path: str, release: Release) -> bool:
     return folder in release.configs and name.endswith(".parquet")
 
 
-def check_kept(repository: Repository, state: State, kept: Kept) -> None:
+def check_kept(repository: Repository, state: State, kept: Kept, release: Release) -> None:
     """Refuses to publish beside configs with another Arrow schema: a release has one schema in all its files."""
     paths = [path for paths in kept.files.values() for path in paths]
     for path in paths:
@@ -77,7 +76,7 @@ def check_kept(repository: Repository, state: State, kept: Kept) -> None:
             raise SetupError(f"{repository.name} has {path}, which is no Parquet; publish to another repository")
     schemas = patiently("reading the other configs", lambda: repository.schemas(state.commit, paths))
     for path, schema in schemas.items():
-        if not schema.equals(INSTANCES):
+        if not schema.equals(release.schema):
             raise SetupError(f"{path} of {repository.name} has another schema; publish to another repository")
 
 
@@ -137,7 +136,7 @@ def _commit(release: Release, repository: Repository) -> tuple[str, bool]:
     changes = plan(release, state, repository.name)
     if changes.empty:
         return state.commit, False
-    check_kept(repository, state, changes.kept)
+    check_kept(repository, state, changes.kept, release)
     additions = [_addition(path, content) for path, content in changes.send.items()]
     for batch in _batches(additions):
         repository.api.preupload_lfs_files(repository.name, batch, repo_type="dataset", free_memory=False)

@@ -7,19 +7,22 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pyarrow as pa
 import yaml
 from rich.console import Console
 from rich.progress import track
 
 from builders.errors import SetupError
-from builders.manifest import raw_manifest
+from builders.manifest import Manifest, read_manifest
 from dataset_cards.front_matter import split_card
 from validation.checks import CHECKS
 
 VERSION = re.compile(r"\d+\.\d+\.\d+")
-NAME = re.compile(r"[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*", re.ASCII)  # what datasets takes as the name of a split
 BESIDE = ("validation.json", "statistics.json", "manifest.json")
 OPTIONAL = ("croissant.json",)
+
+
+Configs = dict[str, dict[str, list[str]]]  # config -> split -> paths
 
 
 class Content(NamedTuple):
@@ -40,9 +43,10 @@ class Release(NamedTuple):
 
     name: str
     version: str
-    configs: dict[str, dict[str, list[str]]]  # config -> split -> paths
+    configs: Configs
     files: dict[str, Content]  # without README.md
     card: str
+    schema: pa.Schema  # of its rows
 
     @property
     def tag(self) -> str:
@@ -61,16 +65,14 @@ def checked_release(folder: Path, version: str | None, console: Console) -> Rele
     SetupError where a part is missing, was changed after validation, does not belong to the manifest, or would not
     load from the Hub; or where `version` is not the manifest's.
     """
-    manifest = raw_manifest(folder)
+    manifest = read_manifest(folder)
     _check_version(manifest, version)
-    digest = hashlib.sha256((folder / "manifest.json").read_bytes()).hexdigest()
-    _check_validation(folder, digest)
-    _check_statistics(folder, digest)
-    configs = {
-        config: {split: [file["path"] for file in files] for split, files in splits.items()}
-        for config, splits in manifest["configs"].items()
+    _check_validation(folder, manifest.sha256)
+    _check_statistics(folder, manifest.sha256)
+    configs: Configs = {
+        name: {split: [file.path for file in files] for split, files in config.files.items()}
+        for name, config in manifest.configs.items()
     }
-    _check_names(configs)
     try:
         card = (folder / "README.md").read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -78,12 +80,12 @@ def checked_release(folder: Path, version: str | None, console: Console) -> Rele
     _check_card(folder, card, configs)
     files = dict(_hashed(folder, manifest, console))
     files |= {path: content_of((folder / path).read_bytes()) for path in _beside(folder)}
-    return Release(manifest["name"], manifest["version"], configs, files, card)
+    return Release(manifest.name, manifest.version, configs, files, card, manifest.schema)
 
 
-def _check_version(manifest: dict[str, Any], version: str | None) -> None:
-    own = manifest.get("version")
-    if not isinstance(own, str) or not VERSION.fullmatch(own):
+def _check_version(manifest: Manifest, version: str | None) -> None:
+    own = manifest.version
+    if not VERSION.fullmatch(own):
         raise SetupError(f"the manifest's version is {own!r}; set one such as 1.0.0 in the recipe and build again")
     if version is not None and version.removeprefix("v") != own:
         raise SetupError(f"--version {version}: the dataset is {own}; the version is set in the recipe, build it again")
@@ -130,15 +132,7 @@ def _read_json(path: Path, digest: str, again: str) -> dict[str, Any]:
     return value
 
 
-def _check_names(configs: dict[str, dict[str, list[str]]]) -> None:
-    for name in [*configs, *(split for splits in configs.values() for split in splits)]:
-        if not NAME.fullmatch(name):
-            raise SetupError(
-                f"{name!r} is no name of a config or split on the Hub; use letters, digits, _ and . inside"
-            )
-
-
-def _check_card(folder: Path, card: str, configs: dict[str, dict[str, list[str]]]) -> None:
+def _check_card(folder: Path, card: str, configs: Configs) -> None:
     """Refuses a card whose YAML does not list each config once with the manifest's files by their paths."""
     again = f"run: icr2 card {folder}"
     try:
@@ -147,7 +141,7 @@ def _check_card(folder: Path, card: str, configs: dict[str, dict[str, list[str]]
         raise SetupError(
             f"{folder}/README.md: its YAML does not parse ({' '.join(str(error).split())}); {again}"
         ) from None
-    found: dict[str, dict[str, list[str]]] = {}
+    found: Configs = {}
     for config in listed:
         name = config.get("config_name")
         if name in found:
@@ -170,17 +164,17 @@ def _listed_files(config: dict[str, Any]) -> dict[str, list[str]]:
     return {str(split): [path] if isinstance(path, str) else path for split, path in paths.items()}
 
 
-def _hashed(folder: Path, manifest: dict[str, Any], console: Console) -> Iterator[tuple[str, Content]]:
-    files = [file for splits in manifest["configs"].values() for files in splits.values() for file in files]
+def _hashed(folder: Path, manifest: Manifest, console: Console) -> Iterator[tuple[str, Content]]:
+    files = [file for config in manifest.configs.values() for files in config.files.values() for file in files]
     for file in track(files, "checking files", console=console, transient=True):
-        path = folder / file["path"]
+        path = manifest.path_of(folder, file)
         if not path.is_file():
             raise SetupError(f"{path} is missing, and the manifest lists it; build the dataset again")
         with path.open("rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
-        if digest != file["sha256"]:
+        if digest != file.sha256:
             raise SetupError(f"{path} was changed after the build (its sha256 is not the manifest's); build it again")
-        yield file["path"], Content(path, path.stat().st_size, digest)
+        yield file.path, Content(path, path.stat().st_size, digest)
 
 
 def _beside(folder: Path) -> list[str]:

@@ -5,13 +5,12 @@ Words are runs of characters without white space. Whole numbers are exact; all o
 
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from hashlib import sha256
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from builders.figure import ROLES
-from builders.manifest import raw_manifest
+from builders.manifest import File, Manifest, read_manifest
 from builders.views import connect
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 FORMAT = "icr2-statistics/1"
 RULES = {
-    "answer_types": "yes_no is yes or no; label is SUPPORTS, REFUTES or NOT ENOUGH INFO; number_or_date has a digit, "
+    "answer_types": "yes_no is yes or no; label is a label of the task; number_or_date has a digit, "
     "and each of its words has a digit, is an English month or is one of am, pm, ad, bc, bce, ce, of, the, to, and, "
     "percent, hundred, thousand, million, billion; other is the rest",
     "gold_tenths": "share of the gold passages in each tenth of a context, counted in passages; one that stands across "
@@ -38,14 +37,15 @@ CREATE OR REPLACE TEMP TABLE facts AS
 SELECT task, context_id, len(passages) AS passages, n_tokens AS tokens, gold, confounding_ratio AS ratio,
        len(answers) AS answers, coalesce(answers[1], '') AS answer,
        len(regexp_extract_all(coalesce(answers[1], ''), '\S+')) AS answer_words,
-       len(regexp_extract_all(query, '\S+')) AS query_words, hops, reasoning_types, flags
+       len(regexp_extract_all(query, '\S+')) AS query_words, answer_kind, hops, depth,
+       reasoning_types, flags
 FROM "{config}" WHERE split = '{split}'
 """
 
 _WORD_IS_NUMBER = "regexp_matches(word, '[0-9]') OR list_contains($number_words, word)"
 _ANSWER_TYPE = rf"""
 CASE WHEN regexp_replace(lower(answer), '[^\pL\pN]+', '', 'g') IN ('yes', 'no') THEN 'yes_no'
-     WHEN upper(trim(answer)) IN ('SUPPORTS', 'REFUTES', 'NOT ENOUGH INFO') THEN 'label'
+     WHEN answer_kind = 'label' THEN 'label'
      WHEN regexp_matches(answer, '[0-9]') AND
           len(list_filter(regexp_extract_all(lower(answer), '[\pL\pN]+'), lambda word: NOT ({_WORD_IS_NUMBER}))) = 0
           THEN 'number_or_date'
@@ -71,6 +71,10 @@ SELECT count(DISTINCT pid), count(DISTINCT regexp_replace(pid, ':[^:]*$', ''))
 FROM (SELECT unnest(passages).pid AS pid FROM all_configs)
 """
 
+_DEPTHS = """
+SELECT task, depth, count(*) FROM facts WHERE depth IS NOT NULL GROUP BY GROUPING SETS ((depth), (task, depth))
+"""
+
 Advance = Callable[[], object]
 Record = dict[str, Any]
 
@@ -80,30 +84,25 @@ def measure(folder: Path, advance: Advance = lambda: None) -> Record:
 
     Each config and split has the numbers of all its rows and, under `tasks`, those of each task.
     """
-    manifest = raw_manifest(folder)
+    manifest = read_manifest(folder)
     connection = connect(folder)
     connection.execute("SET memory_limit = '1GB'")
     connection.execute("SET temp_directory = ?", [tempfile.gettempdir()])
     configs: dict[str, Record] = {}
-    for config, splits in manifest["configs"].items():
+    for config, about in manifest.configs.items():
         configs[config] = {
             split: {**_split(connection, config, split, manifest), **_sizes(folder, files)}
-            for split, files in splits.items()
+            for split, files in about.files.items()
         }
         advance()
     return {
         "format": FORMAT,
-        "manifest_sha256": manifest_digest(folder),
+        "manifest_sha256": manifest.sha256,
         "rules": RULES,
         "dataset": _dataset(connection, manifest),
         "table_2": table_2(configs),
         "configs": configs,
     }
-
-
-def manifest_digest(folder: Path) -> str:
-    """sha256 of the bytes of a dataset's manifest, to which statistics and validation are bound."""
-    return sha256((folder / "manifest.json").read_bytes()).hexdigest()
 
 
 def table_2(configs: Mapping[str, Record]) -> list[Record]:
@@ -122,12 +121,13 @@ def table_2(configs: Mapping[str, Record]) -> list[Record]:
     ]
 
 
-def _split(connection: "duckdb.DuckDBPyConnection", config: str, split: str, manifest: Record) -> Record:
+def _split(connection: "duckdb.DuckDBPyConnection", config: str, split: str, manifest: Manifest) -> Record:
     connection.execute(_FACTS.format(config=config, split=split))
     groups = _by_task(connection, _summary(), {"number_words": _NUMBER_WORDS})
     for name in ("flags", "reasoning_types"):
         counted = f"SELECT task, {name}, count(*) FROM (SELECT task, unnest({name}) AS {name} FROM facts)"
         _attach(groups, name, connection.execute(f"{counted} GROUP BY GROUPING SETS (({name}), (task, {name}))"))
+    _attach(groups, "depths", connection.execute(_DEPTHS))
     _attach(groups, "gold_tenths", connection.execute(_TENTHS))
     found: dict[str | None, list[tuple]] = {}
     for task, *rest in connection.execute(_PASSAGES.format(config=config, split=split)).fetchall():
@@ -136,9 +136,9 @@ def _split(connection: "duckdb.DuckDBPyConnection", config: str, split: str, man
         tenths = group["gold_tenths"]
         total = sum(tenths.values()) or 1
         group["gold_tenths"] = [round(tenths.get(tenth, 0) / total, 4) for tenth in range(10)]
-        group |= _composition(found.get(task, []), list(manifest["retrievers"]))
-    known = manifest["recipe"].get("tasks") or sorted(task for task in groups if task is not None)
-    return {**groups[None], "tasks": {task: groups[task] for task in known if task in groups}}
+        group |= _composition(found.get(task, []), list(manifest.retrievers))
+    tasks = [task for task in manifest.tasks if task in groups]
+    return {**groups[None], "tasks": {task: groups[task] for task in tasks}}
 
 
 def _summary() -> str:
@@ -220,26 +220,26 @@ def _composition(found: Iterable[tuple[str, Sequence[str], int]], retrievers: Se
     }
 
 
-def _sizes(folder: Path, files: Sequence[Record]) -> Record:
+def _sizes(folder: Path, files: Sequence[File]) -> Record:
     """Bytes of a split on disk, and as Arrow in memory, as `datasets` counts them."""
     import pyarrow.parquet as pq
 
     in_memory = 0
     for file in files:
-        with pq.ParquetFile(folder / file["path"]) as parquet:
+        with pq.ParquetFile(folder / file.path) as parquet:
             in_memory += sum(batch.nbytes for batch in parquet.iter_batches(batch_size=100))
-    return {"bytes": sum(file["bytes"] for file in files), "bytes_in_memory": in_memory}
+    return {"bytes": sum(file.bytes for file in files), "bytes_in_memory": in_memory}
 
 
-def _dataset(connection: "duckdb.DuckDBPyConnection", manifest: Record) -> Record:
+def _dataset(connection: "duckdb.DuckDBPyConnection", manifest: Manifest) -> Record:
     passages, pages = connection.execute(_DISTINCT).fetchall()[0]
     queries = "SELECT split, count(DISTINCT (task, query)) FROM all_configs GROUP BY split ORDER BY split"
-    files = [file for splits in manifest["configs"].values() for files in splits.values() for file in files]
+    files = [file for config in manifest.configs.values() for files in config.files.values() for file in files]
     return {
-        "rows": sum(file["rows"] for file in files),
-        "bytes": sum(file["bytes"] for file in files),
+        "rows": sum(file.rows for file in files),
+        "bytes": sum(file.bytes for file in files),
         "queries": dict(connection.execute(queries).fetchall()),
         "distinct_passages": passages,
         "distinct_pages": pages,
-        "counts": manifest["counts"],
+        "counts": manifest.counts,
     }

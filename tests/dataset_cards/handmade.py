@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from builders.format1 import spec_of
+from builders.format1 import config_facts
 from builders.schema import INSTANCES
 
 Row = dict[str, Any]
@@ -26,16 +26,21 @@ def row(id: str, passages: Sequence[Row], **more: Any) -> Row:
     gold = [at for at, found in enumerate(passages) if found["role"] == "gold"]
     others = len(passages) - len(gold)
     confounders = sum(found["role"] == "confounder" for found in passages)
-    usual = {"task": "nq", "query": "who", "answers": ["Ann"], "n_tokens": 100, "hops": 1}
+    usual = {"task": "nq", "query": "who", "answers": ["Ann"], "n_tokens": 100, "hops": 1, "depth": None}
+    kinds = {"kind": "qa", "answer_kind": "text"}
+    if more.get("task") == "fever":
+        kinds = {"kind": "fact", "answer_kind": "label"}
     lists = {"reasoning_types": [], "flags": []}
     ratio = confounders / others if others else 0.0
     return {
         "id": id,
+        "question_id": id,
         "context_id": id,
         "passages": list(passages),
         "gold": gold,
         "confounding_ratio": ratio,
         **usual,
+        **kinds,
         **lists,
         **more,
     }
@@ -48,7 +53,8 @@ def write_dataset(folder: Path, rows: Mapping[str, Mapping[str, Sequence[Row]]])
         for split, instances in splits.items():
             path = f"{config}/{split}-00000-of-00001.parquet"
             (folder / config).mkdir(parents=True, exist_ok=True)
-            pq.write_table(pa.Table.from_pylist(list(instances), schema=INSTANCES), folder / path)
+            named = [{**instance, "config": config} for instance in instances]
+            pq.write_table(pa.Table.from_pylist(named, schema=INSTANCES), folder / path)
             data = (folder / path).read_bytes()
             digest = hashlib.sha256(data).hexdigest()
             file = {"path": path, "rows": len(instances), "bytes": len(data), "sha256": digest}
@@ -59,8 +65,9 @@ def write_dataset(folder: Path, rows: Mapping[str, Mapping[str, Sequence[Row]]])
 
 
 def _kind(task: str) -> Row:
-    spec = spec_of(task)
-    return {"kind": spec.kind, "labels": dict(spec.labels)}
+    if task == "fever":
+        return {"kind": "fact", "labels": {"SUPPORTS": "TRUE", "REFUTES": "FALSE"}}
+    return {"kind": "dialogue" if task == "wow" else "qa", "labels": {}}
 
 
 def _manifest(configs: Row, tasks: Sequence[str]) -> Row:
@@ -80,7 +87,7 @@ def _manifest(configs: Row, tasks: Sequence[str]) -> Row:
         "loft": [],
     }
     return {
-        "format": "icr2-manifest/1",
+        "format": "icr2-manifest/2",
         "name": "by_hand",
         "version": "1.0.0",
         "language": "en",
@@ -88,7 +95,8 @@ def _manifest(configs: Row, tasks: Sequence[str]) -> Row:
         "recipe_digest": "d" * 64,
         "inputs": {"knowledge": {"sha256": "e" * 64, "licence": "cc-by-sa-4.0"}},
         "tokenizer": {"name": "smollm2", "sha256": "f" * 64},
-        "retrievers": {"bm25": {"run_sha256": "a" * 64}, "dense": {"run_sha256": "b" * 64}},
-        "configs": configs,
+        "retrievers": {"bm25": {"run_sha256": "a" * 64}, "dense": {"run_sha256": "b" * 64, "neural": True}},
+        "tasks": {task: {**_kind(task), "source": task} for task in tasks},
+        "configs": {name: {**config_facts(name, {}), "files": files} for name, files in configs.items()},
         "counts": {"questions": {"read": 5, "dup_input": 2}},
     }

@@ -57,7 +57,7 @@ def only(folder: Path, configs: Iterable[str], version: str = "1.0.0") -> Path:
 def change_rows(folder: Path, config: str, split: str, change: Callable[[list[Row]], list[Row]]) -> None:
     """Writes a split again with changed rows, and makes the manifest fit."""
     manifest = manifest_of(folder)
-    (file,) = manifest["configs"][config][split]
+    (file,) = manifest["configs"][config]["files"][split]
     path = folder / file["path"]
     rows = change(pq.read_table(path).to_pylist())
     path.unlink()  # the copy may be linked
@@ -69,5 +69,5 @@ def change_rows(folder: Path, config: str, split: str, change: Callable[[list[Ro
 
 def rows_of(folder: Path, config: str, split: str) -> list[Row]:
     """The rows of a split."""
-    files = manifest_of(folder)["configs"][config][split]
+    files = manifest_of(folder)["configs"][config]["files"][split]
     return [row for file in files for row in pq.read_table(folder / file["path"]).to_pylist()]

@@ -86,7 +86,10 @@ def test_a_changed_field(field: str, value: object, built: Path, other: Path) ->
 
 def test_rows_in_another_order_are_the_same(built: Path, other: Path) -> None:
     change_rows(other, "2k_p75", "train", lambda rows: rows[::-1])
-    assert manifest_of(built)["configs"]["2k_p75"]["train"] != manifest_of(other)["configs"]["2k_p75"]["train"]
+    assert (
+        manifest_of(built)["configs"]["2k_p75"]["files"]["train"]
+        != manifest_of(other)["configs"]["2k_p75"]["files"]["train"]
+    )
     assert compare(str(built), str(other))["equal"]
 
 
@@ -113,7 +116,7 @@ def test_changed_passages_by_pid(built: Path, other: Path) -> None:
 def test_configs_splits_version_and_recipe(built: Path, other: Path) -> None:
     only(other, [config for config in manifest_of(other)["configs"] if config != "loft_2k"], version="1.1.0")
     manifest = manifest_of(other)
-    del manifest["configs"]["1k_p0"]["train"]
+    del manifest["configs"]["1k_p0"]["files"]["train"]
     manifest["recipe"]["tasks"]["nq"]["take"]["test"]["n"] = 5
     manifest["recipe"]["lengths"] = ["1k"]
     make_ready(other, manifest)
@@ -142,8 +145,8 @@ def test_an_id_that_stands_twice_is_refused(built: Path, other: Path) -> None:
 
 def test_a_file_that_was_changed_by_hand_is_no_equal_one(built: Path, other: Path) -> None:
     """The manifest still says what it said."""
-    config, split = next((config, next(iter(splits))) for config, splits in manifest_of(other)["configs"].items())
-    (entry,) = manifest_of(other)["configs"][config][split]
+    config, split = next((name, next(iter(about["files"]))) for name, about in manifest_of(other)["configs"].items())
+    (entry,) = manifest_of(other)["configs"][config]["files"][split]
     path = other / entry["path"]
     rows = pq.read_table(path).to_pylist()
     rows[0]["query"] = "changed by hand"

@@ -2,20 +2,22 @@
 
 import pytest
 
+from builders.format1 import config_facts
+from builders.manifest import Config
 from builders.schema import INSTANCES
 from dataset_cards import facts
 from dataset_cards.card import cut, size
 from dataset_cards.columns import COLUMNS, MEMBERS
 from dataset_cards.head import size_category
 from dataset_cards.licences import hub_licence, licence_url
-from dataset_cards.names import in_order
+from dataset_cards.order import in_order
 
 
 def test_what_the_recipe_lacks_of_the_paper_is_said() -> None:
     kinds = {"b": ("bm25", None), "d": ("dense", "facebook/dpr-ctx"), "m": ("dense", "bundled:minilm")}
     specs = {name: {"kind": kind, "model": model} for name, (kind, model) in kinds.items()}
-    assert facts.absent_retrievers({"recipe": {"retrievers": specs, "runs": None}}) == ["Contriever", "DrQA", "BLINK"]
-    assert facts.absent_retrievers({"recipe": {"retrievers": specs, "runs": "runs"}}) == []
+    assert facts.absent_retrievers({"retrievers": specs, "runs": None}) == ["Contriever", "DrQA", "BLINK"]
+    assert facts.absent_retrievers({"retrievers": specs, "runs": "runs"}) == []
 
 
 def test_means_by_role() -> None:
@@ -26,7 +28,7 @@ def test_means_by_role() -> None:
 
 def test_dropped_candidates_are_counted_by_reason() -> None:
     counts = {"retrieved_kept": 5, "random_kept": 7, "retrieved_gold_overlap": 2, "answer_filter_not_applicable": 1}
-    assert facts.filtered({"counts": {"filter": counts}}) == [
+    assert facts.filtered({"filter": counts}) == [
         {"reason": "kept", "retrieved": 5, "random": 7},
         {"reason": "gold_overlap", "retrieved": 2, "random": 0},
     ]
@@ -74,7 +76,8 @@ def test_licence_addresses() -> None:
 
 def test_configs_stand_by_length_then_ratio() -> None:
     names = ["loft_32k", "1m_p0", "32k_p100", "loft_4k", "32k_p25", "12000_p0", "4k_p0"]
-    assert in_order(names) == ["4k_p0", "12000_p0", "32k_p25", "32k_p100", "1m_p0", "loft_4k", "loft_32k"]
+    configs = {name: Config(**config_facts(name, {}), files={}) for name in names}
+    assert in_order(configs) == ["4k_p0", "12000_p0", "32k_p25", "32k_p100", "1m_p0", "loft_4k", "loft_32k"]
 
 
 def test_cut_and_size() -> None:

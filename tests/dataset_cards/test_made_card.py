@@ -7,10 +7,12 @@ import pytest
 import yaml
 from rich.console import Console
 
+from builders.format1 import config_facts
 from builders.load_recipe import load_recipe
+from builders.manifest import Config
 from builders.pipeline import run_build
 from dataset_cards.card import write_card
-from dataset_cards.names import Parts, in_order, parts_of
+from dataset_cards.order import in_order
 from tests.builders.synthetic.small import build_controlled, build_given, question
 
 
@@ -39,10 +41,13 @@ def test_made_up_contexts_are_called_so(controlled: Path) -> None:
     assert "Synthetic: every person, place and thing in these contexts is made up" in card
     assert "8 queries of controlled_1hop and controlled_2hop over contexts of 1k and 2k tokens." in card
     assert "6 test, 2 validation" in card  # each at four depths
-    assert "at (N + 50) modulo 100" in card
+    assert "at (`depth` + 50) modulo 100" in card
     for word in ("Wikipedia", "annotated", "**Retrieval.**", "Personal information"):
         assert word not in card
-    assert "| `depth_N` | 64 | 100.00% |" in card
+    statistics = json.loads((controlled / "statistics.json").read_text())["configs"]
+    depths = [split["depths"] for splits in statistics.values() for split in splits.values()]
+    assert sum(sum(found.values()) for found in depths) == 64 and {len(found) for found in depths} == {4}
+    assert "the column `depth` says where" in card and "No row has a flag." in card
     figures = {path.stem for path in (controlled / "figures").iterdir()}
     assert figures == {"composition", "gold_position", "tokens"}
     assert "icr2 build recipe.yaml --out again" in card
@@ -72,9 +77,7 @@ def test_the_recipe_in_a_manifest_builds_the_same(controlled: Path, tmp_path: Pa
     assert json.loads((tmp_path / "again" / "manifest.json").read_text()) == manifest
 
 
-def test_names_of_configs() -> None:
-    assert parts_of("controlled_2k") == Parts("2k", None, "controlled")
-    assert parts_of("given_full") == Parts("full", None, "given")
-    assert parts_of("4k_p75") == Parts("4k", 75)
-    given = ["given_8k", "given_2k", "given_full", "1k_p0"]
-    assert in_order(given) == ["1k_p0", "given_full", "given_2k", "given_8k"]
+def test_the_order_of_configs() -> None:
+    names = ["given_8k", "given_2k", "given_full", "1k_p0"]
+    configs = {name: Config(**config_facts(name, {}), files={}) for name in names}
+    assert in_order(configs) == ["1k_p0", "given_full", "given_2k", "given_8k"]

@@ -157,7 +157,8 @@ def test_table_2(measured: dict) -> None:
     ],
 )
 def test_answer_types(answer: str, kind: str, tmp_path: Path) -> None:
-    one = row("nq-a", [passage("1:0", "gold")], answers=[answer])
+    stated = "label" if kind == "label" else "text"
+    one = row("nq-a", [passage("1:0", "gold")], answers=[answer], answer_kind=stated)
     found = measure(write_dataset(tmp_path, {"1k_p0": {"test": [one]}}))
     assert found["configs"]["1k_p0"]["test"]["answer_types"] == {kind: 1}
 

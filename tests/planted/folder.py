@@ -9,9 +9,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from builders.format1 import spec_of
 from builders.prompts import render
+from builders.tasks import TaskSpec
 from builders.tokens import token_counter
+from tests.builders.tiny import KINDS
 
 Row = dict[str, Any]
 Found = tuple[str | None, str | None, str | None, str | None]  # config, split, id, pid
@@ -100,7 +101,8 @@ class Folder:
 def recount(row: Row) -> None:
     """Makes a row's token count agree with its passages."""
     texts = [(passage["title"] or "", passage["text"] or "") for passage in row["passages"]]
-    row["n_tokens"] = token_counter("smollm2").count(render(spec_of(row["task"]), row["query"], texts).text)
+    task = TaskSpec(row["task"], row["kind"], KINDS.get(row["task"], {}).get("labels", {}))
+    row["n_tokens"] = token_counter("smollm2").count(render(task, row["query"], texts).text)
 
 
 def non_gold(row: Row, role: str | None = None) -> int:

@@ -33,7 +33,7 @@ def build_good(folder: Path) -> Path:
         ids += [f"{task}-{question['id']}" for question in questions]
     for name in ("one", "two"):
         write_run(kilt / "runs" / f"{name}.parquet", ids, Random(name), PAGES)
-    (kilt / "recipe.yaml").write_text(yaml.safe_dump(_recipe()), encoding="utf-8")
+    (kilt / "recipe.yaml").write_text(yaml.safe_dump(_recipe(), sort_keys=False), encoding="utf-8")
     recipe, base = load_recipe(str(kilt / "recipe.yaml"), [])
     run_build(recipe, base, out, folder / "work", 1, Console(quiet=True))
     return out

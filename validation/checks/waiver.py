@@ -3,17 +3,24 @@
 from validation.checks.base import Check
 from validation.measures import Measures
 
+WAIVED = "answer_filter_not_applicable"
+
 
 def _find(m: Measures) -> str:
-    return """
-        SELECT "row", NULL AS pid, 'has the answer_kind ' || i.answer_kind || ', and its answer is ' || q.answers[1]
-               AS detail
-        FROM instances i JOIN questions q USING (question)
-        LEFT JOIN (SELECT task, list(key) AS keys FROM labels GROUP BY task) l ON l.task = i.task
-        WHERE NOT CASE i.answer_kind
-            WHEN 'label' THEN list_has_all(coalesce(keys, []), list_transform(q.answers, lambda a: lower(trim(a))))
-            WHEN 'yesno' THEN list_has_all(['yes', 'no'], list_transform(q.answers, lambda a: lower(trim(a))))
-            WHEN 'none' THEN coalesce(len(q.answers), 0) = 0
+    return f"""
+        SELECT "row", NULL AS pid, CASE
+            WHEN flagged != waived THEN CASE WHEN flagged THEN 'is' ELSE 'is not' END || ' flagged {WAIVED}'
+            ELSE 'its answer is ' || coalesce(answers[1], 'null') END
+            || ', and its answer_kind is ' || coalesce(answer_kind, 'null') AS detail
+        FROM (SELECT i."row", i.answer_kind, i.waived, q.answers, keys,
+                     coalesce(list_contains(flags, '{WAIVED}'), false) AS flagged,
+                     list_transform(q.answers, lambda a: lower(trim(a))) AS given
+              FROM instances i JOIN questions q USING (question)
+              LEFT JOIN (SELECT task, list(key) AS keys FROM labels GROUP BY task) l ON l.task = i.task)
+        WHERE flagged != waived OR NOT CASE answer_kind
+            WHEN 'label' THEN list_has_all(coalesce(keys, []), given)
+            WHEN 'yesno' THEN list_has_all(['yes', 'no'], given)
+            WHEN 'none' THEN coalesce(len(given), 0) = 0
             ELSE true END
     """
 

@@ -68,6 +68,36 @@ def answer_excused(folder: Folder) -> Expected:
 
 
 @plant
+def text_as_yes_or_no(folder: Folder) -> Expected:
+    """A row whose answer is text says that it is yes or no, with the flag that goes with it."""
+    found: set[Found] = set()
+    target = first_row(folder)["id"]
+
+    def change(config: str, row: Row) -> None:
+        if row["id"] == target:
+            row.update(answer_kind="yesno", flags=[*row["flags"], "answer_filter_not_applicable"])
+            found.add((config, "test", target, None))
+
+    folder.change_all(change)
+    return {"waiver": found}
+
+
+@plant
+def part_of_a_label(folder: Folder) -> Expected:
+    """Labels are compared whole: an answer that begins with one is none."""
+    found: set[Found] = set()
+    target = first_row(folder, task="fever")["id"]
+
+    def change(config: str, row: Row) -> None:
+        if row["id"] == target:
+            row["answers"] = [f"{row['answers'][0]} PARTLY"]
+            found.add((config, "test", target, None))
+
+    folder.change_all(change)
+    return {"waiver": found}
+
+
+@plant
 def answer_without_accents(folder: Folder) -> Expected:
     """The answer stands in a passage with ss for ß and without its accents."""
     return _notation(folder, "Großer Zürpilén", "Grosser Zurpilen")

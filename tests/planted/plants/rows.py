@@ -18,7 +18,7 @@ def id_twice(folder: Folder) -> Expected:
     rows = folder.rows("loft_2k", "train")
     first, second = [row for row in rows if row["task"] == "nq"][:2]
     left = second["id"]
-    second["id"] = first["id"]
+    second.update(id=first["id"], question_id=first["question_id"])
     folder.write("loft_2k", "train", rows)
     twice = ("loft_2k", "train", first["id"], None)
     assert left != first["id"]
@@ -222,3 +222,22 @@ def task_that_the_manifest_lacks(folder: Folder) -> Expected:
     row = folder.change(CONFIG, "test", lambda row: row.update(task="hover"))
     at = {(CONFIG, "test", row["id"], None)}
     return {"facts": at, "ids": at, "question": at}
+
+
+@plant
+def row_of_another_config(folder: Folder) -> Expected:
+    """A row that says what it is not would be grouped wrongly after configs are concatenated."""
+    row = folder.change(CONFIG, "test", lambda row: row.update(config="2k_p100"))
+    return {"facts": {(CONFIG, "test", row["id"], None)}}
+
+
+@plant
+def kind_of_another_task(folder: Folder) -> Expected:
+    row = folder.change(CONFIG, "test", lambda row: row.update(kind="fact"))
+    return {"facts": {(CONFIG, "test", row["id"], None)}}
+
+
+@plant
+def no_question_id(folder: Folder) -> Expected:
+    row = folder.change(CONFIG, "test", lambda row: row.update(question_id=" "))
+    return {"facts": {(CONFIG, "test", row["id"], None)}}
