@@ -94,7 +94,8 @@ def test_every_config_loads_as_it_was_written(carded: Path, tmp_path: Path) -> N
 
     configs = manifest_of(carded)["configs"]
     assert set(get_dataset_config_names(str(carded))) == set(configs)
-    for config, splits in configs.items():
+    for config, about in configs.items():
+        splits = about["files"]
         loaded = load_dataset(str(carded), config, cache_dir=str(tmp_path / "cache"))
         assert set(loaded) == set(splits)
         for split in splits:
@@ -119,7 +120,7 @@ def test_the_head_is_what_the_hub_takes(carded: Path, caplog: pytest.LogCaptureF
     listed = [path for config in data["configs"] for files in config["data_files"] for path in files["path"]]
     assert all((carded / path).is_file() for path in listed)
     for info in data["dataset_info"]:
-        files = manifest_of(carded)["configs"][info["config_name"]]
+        files = manifest_of(carded)["configs"][info["config_name"]]["files"]
         assert {s["name"]: s["num_examples"] for s in info["splits"]} == {s: f[0]["rows"] for s, f in files.items()}
         assert info["download_size"] == sum(f[0]["bytes"] for f in files.values())
         assert info["dataset_size"] == sum(s["num_bytes"] for s in info["splits"])

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import mlcroissant as mlc
 import pytest
 
+from builders.manifest import read_manifest
 from builders.schema import INSTANCES
 from dataset_cards.croissant import croissant
 from dataset_cards.statistics import measure
@@ -19,7 +20,7 @@ from tests.dataset_cards.ready import manifest_of, only, rows_of
 def described(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The tiny dataset with its Croissant file."""
     folder = shutil.copytree(built, tmp_path_factory.mktemp("croissant") / "icr2")
-    metadata = croissant(manifest_of(folder), measure(folder), INSTANCES, published="2026-11-30")
+    metadata = croissant(read_manifest(folder), measure(folder), INSTANCES, published="2026-11-30")
     (folder / "croissant.json").write_text(json.dumps(metadata), encoding="utf-8")
     return folder
 
@@ -58,7 +59,7 @@ def test_records_equal_the_files(described: Path, config: str) -> None:
         found[record.pop("split"), record["id"]] = record
     wanted = {
         (split, row["id"]): row
-        for split in manifest_of(described)["configs"][config]
+        for split in manifest_of(described)["configs"][config]["files"]
         for row in rows_of(described, config, split)
     }
     assert found == wanted
@@ -73,14 +74,15 @@ def test_one_split_is_read_alone(described: Path) -> None:
 def test_every_file_by_its_path_and_digest(described: Path) -> None:
     metadata = json.loads((described / "croissant.json").read_text(encoding="utf-8"))
     objects = {f["contentUrl"]: f for f in metadata["distribution"] if f["@type"] == "cr:FileObject"}
-    files = [f for splits in manifest_of(described)["configs"].values() for files in splits.values() for f in files]
+    configs = manifest_of(described)["configs"].values()
+    files = [file for config in configs for files in config["files"].values() for file in files]
     assert {path: found["sha256"] for path, found in objects.items()} == {f["path"]: f["sha256"] for f in files}
     assert [found["@id"] for found in metadata["recordSet"]][:2] == ["1k_p0", "1k_p50"]
 
 
 def test_only_the_date_is_wanting_without_one(dataset: Path) -> None:
     only(dataset, ["1k_p0"])
-    metadata = croissant(manifest_of(dataset), measure(dataset), INSTANCES)
+    metadata = croissant(read_manifest(dataset), measure(dataset), INSTANCES)
     issues = mlc.Dataset(jsonld=metadata).metadata.issues
     assert not issues.errors
     (warning,) = issues.warnings

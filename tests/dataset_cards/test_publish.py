@@ -72,7 +72,7 @@ def test_a_new_version_takes_over_what_is_equal_and_drops_what_is_gone(dataset: 
     assert sent == 27
     change_rows(dataset, "2k_p50", "test", lambda rows: rows[1:])
     manifest = manifest_of(dataset)
-    del manifest["configs"]["1k_p0"]["train"]
+    del manifest["configs"]["1k_p0"]["files"]["train"]
     (dataset / "1k_p0/train-00000-of-00001.parquet").unlink()
     make_ready(dataset, {**manifest, "version": "1.1.0"})
     second = publish(dataset, hub)
@@ -187,7 +187,8 @@ def test_digests_on_the_hub_are_those_of_the_manifest(built: Path, hub: Loopback
     publish(built, hub)
     content = on_hub(hub.state.repos[REPO])
     manifest = json.loads(content["manifest.json"])
-    files = [file for splits in manifest["configs"].values() for files in splits.values() for file in files]
+    configs = manifest["configs"].values()
+    files = [file for config in configs for files in config["files"].values() for file in files]
     assert {file["path"]: file["sha256"] for file in files} == {
         path: hashlib.sha256(data).hexdigest() for path, data in content.items() if path.endswith(".parquet")
     }
