@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from eval_harness.protocols.base import Reported
     from eval_harness.protocols.needles.encoding import Embedder
     from eval_harness.protocols.needles.haystacks import Haystack
+    from eval_harness.run.facts import Configs
 
 _NOT_PRINTED = ("questions", "similarity", "difference", "effect size")  # for want of room; the report has them
 _LIBRARIES = ("icr2", "sentence-transformers", "torch", "transformers")
@@ -95,7 +96,7 @@ def needles(
     if run.dry_run:
         _show_plan(haystacks, configs, len(sizes))
         return
-    selection = {"configs": configs, "split": split, "limit": limit}
+    selection = {"configs": {name: facts._asdict() for name, facts in configs.items()}, "split": split, "limit": limit}
     out = run.out or _default_folder(dataset, how.encoder)
     _measure(dataset, haystacks, selection, how.load(), (expansion.expand, sizes), out)
     _report(out)
@@ -179,19 +180,17 @@ def _report(run: Path) -> None:
     typer.echo(f"results: {run}")
 
 
-def _show_plan(haystacks: "Sequence[Haystack]", configs: Sequence[str], n_sizes: int) -> None:
+def _show_plan(haystacks: "Sequence[Haystack]", configs: "Configs", n_sizes: int) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from eval_harness.protocols.needles.haystacks import length_of
-
     shown = Table("config", "questions", "haystacks", "controls", "different texts", "tokens, about", title="to encode")
-    for config in configs:
+    for config, facts in configs.items():
         mine = [haystack for haystack in haystacks if haystack.config == config]
         texts = {haystack.text for haystack in mine}
         controls = sum(haystack.planted is None for haystack in mine)
         questions = {haystack.question for haystack in mine}
-        numbers = (len(questions), len(mine) - controls, controls, len(texts), len(texts) * length_of(config))
+        numbers = (len(questions), len(mine) - controls, controls, len(texts), len(texts) * (facts.tokens or 0))
         shown.add_row(config, *(f"{number:,}" for number in numbers))
     Console().print(shown)
     questions = {haystack.question for haystack in haystacks}

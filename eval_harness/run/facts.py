@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from builders.manifest import Config
+
 
 class ConfigFacts(NamedTuple):
     """A config as its dataset describes it; without a length or a ratio where it has none.
@@ -23,6 +25,11 @@ class ConfigFacts(NamedTuple):
 
 
 Configs = Mapping[str, ConfigFacts]
+
+
+def facts_of(config: Config) -> ConfigFacts:
+    """What a dataset's manifest says of a config."""
+    return ConfigFacts(**{name: getattr(config, name) for name in ConfigFacts._fields})
 
 
 def configs_of(record: Mapping[str, Any]) -> dict[str, ConfigFacts]:

@@ -4,9 +4,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from eval_harness.protocols.needles.haystacks import NEEDLES, Needle, length_of
+from eval_harness.protocols.needles.haystacks import NEEDLES, Needle
 from eval_harness.protocols.needles.measures import Cell, cell
 from eval_harness.protocols.needles.similarities import Line, Part
+from eval_harness.run.facts import ConfigFacts, Configs, in_order
 
 PARTS: tuple[Part, ...] = ("whole", "cut", "needle_cut", "needle_past")
 
@@ -52,10 +53,10 @@ class Analysis(NamedTuple):
     """Everything that a report shows.
 
     `spread` is the largest difference between similarities of one question and config whose needles lie past the limit;
-    None where no needle does.
+    None where no needle does. `configs` are from the shortest on.
     """
 
-    configs: list[str]
+    configs: dict[str, ConfigFacts]
     terms: list[int]
     cells: dict[Key, Cell]
     reach: dict[str, Reach]
@@ -63,9 +64,9 @@ class Analysis(NamedTuple):
     spread: float | None
 
 
-def analysed(lines: Sequence[Line]) -> Analysis:
-    """The analysis of a run's lines."""
-    configs = sorted({line.config for line in lines}, key=length_of)
+def analysed(lines: Sequence[Line], facts: Configs) -> Analysis:
+    """The analysis of a run's lines; `facts` say what its configs are."""
+    configs = {name: facts[name] for name in in_order((line.config for line in lines), facts)}
     terms = sorted({line.terms for line in lines})
     cells: dict[Key, Cell] = {}
     for n in terms:

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from eval_harness.protocols.needles.analysis import Analysis, Key
-from eval_harness.protocols.needles.haystacks import NEEDLES, Needle, length_of
-from eval_harness.protocols.needles.sections import MAIN, label
+from eval_harness.protocols.needles.haystacks import NEEDLES, Needle
+from eval_harness.protocols.needles.sections import MAIN, label, labels
 from eval_harness.report.figures import COLOURS, MARKERS
 from eval_harness.report.parts import Drawn
 
@@ -85,7 +85,9 @@ def _over_depth(found: Analysis) -> "Figure":
                 if key.depth is not None and (key.config, key.needle) == (config, needle)
             }
             points = [(depth, *one[:3]) for depth, one in sorted(by_depth.items()) if one]
-            curves.append(Curve(label(config), COLOURS[at % len(COLOURS)], "-", MARKERS[at % len(MARKERS)], points))
+            curves.append(
+                Curve(label(found, config), COLOURS[at % len(COLOURS)], "-", MARKERS[at % len(MARKERS)], points)
+            )
         _draw(axis, curves, f"{_TITLES[needle]}: normalised similarity", bands=False)
         axis.set_xlabel("depth, %", fontsize=9)
     _legend(figure)
@@ -95,7 +97,9 @@ def _over_depth(found: Analysis) -> "Figure":
 def _points(found: Analysis, terms: int, needle: Needle, measure: str) -> list[tuple[float, float, float, float]]:
     cells = {config: found.cells.get(Key(terms, config, needle)) for config in found.configs}
     intervals: Mapping[str, object] = {c: cell.measures[measure] for c, cell in cells.items() if cell}
-    return [(length_of(config), *one[:3]) for config, one in intervals.items() if isinstance(one, tuple)]
+    return [
+        (found.configs[config].tokens or 0, *one[:3]) for config, one in intervals.items() if isinstance(one, tuple)
+    ]
 
 
 def _figure(rows: int, columns: int, sharey: bool = False) -> tuple["Figure", Any]:
@@ -131,9 +135,9 @@ def _draw(axis: "Axes", curves: Sequence[Curve], title: str, bands: bool = True)
 
 
 def _lengths(axis: "Axes", found: Analysis, limit: int | None, measure: str) -> None:
-    lengths = [length_of(config) for config in found.configs]
+    lengths = [facts.tokens or 0 for facts in found.configs.values()]
     axis.set_xscale("log", base=2)
-    axis.set_xticks(lengths, [label(config) for config in found.configs])
+    axis.set_xticks(lengths, labels(found))
     axis.set_xticks([], minor=True)
     axis.set_xlabel("length, tokens", fontsize=9)
     if measure in _CHANCE:

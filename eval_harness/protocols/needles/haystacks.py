@@ -1,24 +1,22 @@
 """The haystacks of a dataset, as `icr2 build needles` makes them."""
 
-import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from builders.config import tokens_of
 from builders.errors import SetupError
-from builders.manifest import raw_manifest
+from builders.manifest import read_manifest
 from builders.prompts import BLANK_LINE, haystack
 from builders.views import connect, readable
+from eval_harness.run.facts import ConfigFacts, facts_of, in_order
 
 Needle = Literal["one_hop", "literal"]
 Order = Literal["default", "inverted"]
 
 NEEDLES: tuple[Needle, ...] = ("one_hop", "literal")
 ORDERS: tuple[Order, ...] = ("default", "inverted")
-PREFIX = "needles_"
-_DEPTH = re.compile(r"depth_([0-9]+)")
+FAMILY = "needles"
 
 
 class Planted(NamedTuple):
@@ -55,22 +53,18 @@ class Haystack(NamedTuple):
         return min(1.0, self.planted.start / max(1, others))
 
 
-def length_of(config: str) -> int:
-    """Tokens of a config's haystacks, of the dataset's tokenizer."""
-    return tokens_of(config.removeprefix(PREFIX))
-
-
-def needle_configs(folder: Path, asked: Sequence[str]) -> list[str]:
+def needle_configs(folder: Path, asked: Sequence[str]) -> dict[str, ConfigFacts]:
     """The configs of needles that were asked for, or all, from the shortest; SetupError where there is none."""
-    there = [config for config in raw_manifest(folder)["configs"] if config.startswith(PREFIX)]
+    manifest = read_manifest(folder)
+    there = {name: facts_of(config) for name, config in manifest.configs.items() if config.family == FAMILY}
     if not there:
         raise SetupError(f"{folder} has no config of needles; build one with: icr2 build needles --out needles")
     if unknown := sorted(set(asked) - set(there)):
         raise SetupError(f"no config {', '.join(unknown)} of needles in {folder}; there are {', '.join(there)}")
-    return sorted(asked or there, key=length_of)
+    return {name: there[name] for name in in_order(asked or there, there)}
 
 
-def read_haystacks(folder: Path, configs: Sequence[str], split: str, limit: int | None = None) -> list[Haystack]:
+def read_haystacks(folder: Path, configs: Collection[str], split: str, limit: int | None = None) -> list[Haystack]:
     """The haystacks of configs in file order: those of the first `limit` questions of each category.
 
     SetupError names a config without rows in the split, a row that is no haystack, or a question without all that its
@@ -81,7 +75,7 @@ def read_haystacks(folder: Path, configs: Sequence[str], split: str, limit: int 
         connection = connect(folder)
         for config in configs:
             result = connection.execute(
-                "SELECT id, task, query, list_transform(passages, lambda p: p.text), gold, flags "
+                "SELECT id, task, query, list_transform(passages, lambda p: p.text), gold, depth, reasoning_types "
                 f'FROM "{config}" WHERE split = ?',
                 [split],
             )
@@ -95,20 +89,26 @@ def read_haystacks(folder: Path, configs: Sequence[str], split: str, limit: int 
 
 
 def _haystack(
-    config: str, id: str, category: str, question: str, texts: list[str], gold: list[int], flags: list[str]
+    config: str,
+    id: str,
+    category: str,
+    question: str,
+    texts: list[str],
+    gold: list[int],
+    depth: int | None,
+    types: list[str],
 ) -> Haystack:
     text = haystack(texts)
-    if "control" in flags:
+    if not gold and depth is None:
         return Haystack(id, config, category, question, text, None)
-    needle = next((needle for needle in NEEDLES if needle in flags), None)
-    order = next((order for order in ORDERS if order in flags), None)
-    depths = [int(match[1]) for flag in flags if (match := _DEPTH.fullmatch(flag))]
-    if needle is None or order is None or len(depths) != 1 or len(gold) != 1:
-        raise SetupError(f"{config} holds {id}, which is no haystack (flags: {', '.join(flags)}); build it again")
+    needle = next((needle for needle in NEEDLES if needle in types), None)
+    order = next((order for order in ORDERS if order in types), None)
+    if needle is None or order is None or depth is None or len(gold) != 1:
+        found = f"depth: {depth}, reasoning types: {', '.join(types) or 'none'}, gold passages: {len(gold)}"
+        raise SetupError(f"{config} holds {id}, which is no haystack ({found}); build it again")
     start = sum(len(one) + len(BLANK_LINE) for one in texts[: gold[0]])
-    return Haystack(
-        id, config, category, question, text, Planted(needle, order, depths[0], start, start + len(texts[gold[0]]))
-    )
+    planted = Planted(needle, order, depth, start, start + len(texts[gold[0]]))
+    return Haystack(id, config, category, question, text, planted)
 
 
 def _limited(rows: Sequence[Haystack], limit: int | None) -> Iterator[Haystack]:

@@ -13,6 +13,8 @@ from eval_harness.protocols.records import record_of
 from eval_harness.report.instances import Instances
 from eval_harness.report.parts import Document
 from eval_harness.report.study import Study
+from eval_harness.run.earlier import upgraded_record
+from eval_harness.run.facts import configs_of
 
 
 def document(run: Path, dataset: Path | None = None) -> tuple[Document, Study | None, Instances]:
@@ -23,7 +25,7 @@ def document(run: Path, dataset: Path | None = None) -> tuple[Document, Study | 
     record = record_of(run, "needles")
     if dataset is not None and open_dataset(dataset).manifest_sha256 != record["dataset"]["manifest_sha256"]:
         raise SetupError(f"{dataset} is not the dataset of {run}; give the folder that the run used, or none")
-    return document_of(analysed(read_lines(run)), record), None, {}
+    return document_of(analysed(read_lines(run), configs_of(upgraded_record(record))), record), None, {}
 
 
 def document_of(found: Analysis, record: dict[str, Any]) -> Document:

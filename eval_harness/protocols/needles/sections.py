@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from eval_harness.protocols.needles.analysis import Analysis, Key
-from eval_harness.protocols.needles.haystacks import NEEDLES, PREFIX, Needle, length_of
+from eval_harness.protocols.needles.haystacks import NEEDLES, Needle
 from eval_harness.protocols.needles.measures import Cell
 from eval_harness.report.parts import Line, Section
 from eval_harness.report.sections import number
@@ -37,7 +37,7 @@ def lines(found: Analysis) -> list[Line]:
     return [
         {
             "terms": key.terms,
-            "length": length_of(key.config),
+            "length": found.configs[key.config].tokens,
             **{name: "" if value is None else value for name, value in key._asdict().items() if name != "terms"},
             "measure": measure,
             "value": interval.mean if interval else None,
@@ -56,7 +56,7 @@ def reach_lines(found: Analysis) -> list[Line]:
     """One line for each length: how much of its texts is read."""
     return [
         {
-            "length": length_of(config),
+            "length": found.configs[config].tokens,
             "config": config,
             "tokens": reach.tokens,
             "cut": reach.cut,
@@ -66,9 +66,14 @@ def reach_lines(found: Analysis) -> list[Line]:
     ]
 
 
-def label(config: str) -> str:
+def label(found: Analysis, config: str) -> str:
     """A config's length as it is written."""
-    return config.removeprefix(PREFIX)
+    return found.configs[config].length or config
+
+
+def labels(found: Analysis) -> list[str]:
+    """The lengths of all configs as they are written."""
+    return [label(found, config) for config in found.configs]
 
 
 def _estimate(interval: Interval | None) -> str:
@@ -92,7 +97,7 @@ def _cells(found: Analysis) -> Iterator[tuple[str, Needle, Cell]]:
 def _main(found: Analysis) -> Section:
     rows = [
         [
-            label(config),
+            label(found, config),
             _TITLES[needle],
             str(cell.questions),
             str(cell.haystacks),
@@ -127,7 +132,7 @@ def _reach(found: Analysis, encoder: Mapping[str, Any]) -> Section:
     limit = encoder["limit"]
     rows = [
         [
-            label(config),
+            label(found, config),
             f"{reach.tokens:,.0f}",
             "none" if limit is None else f"{limit:,}",
             _share(reach.cut),
@@ -148,8 +153,8 @@ def _reasons(found: Analysis, encoder: Mapping[str, Any]) -> list[str]:
         return [counted, f"{encoder['name']} reads every haystack whole."]
     notes = [
         counted,
-        f"{encoder['name']} reads the first {encoder['limit']:,} tokens of a text. From {label(cut[0])} on, haystacks "
-        "are longer and are cut there.",
+        f"{encoder['name']} reads the first {encoder['limit']:,} tokens of a text. From {label(found, cut[0])} on, "
+        "haystacks are longer and are cut there.",
     ]
     if found.spread is not None:
         notes.append(
@@ -171,7 +176,7 @@ def _parts(found: Analysis, field: str, needle: Needle) -> Section:
     ]
     title = f"{'Word order' if field == 'order' else 'Categories'}, {_TITLES[needle]} needles"
     notes = ["Ratio against controls, its interval, and below it the normalised similarity; lengths across."]
-    header = [field, *map(label, found.configs)]
+    header = [field, *labels(found)]
     return Section(f"{field}-{needle}", title, notes, header, rows, 1, folded=field == "category")
 
 
@@ -196,13 +201,13 @@ def _depths(found: Analysis, needle: Needle) -> Section:
         "Normalised similarity by the depth of the needle, in per cent of the other text; lengths across. A short "
         "haystack has fewer places than depths, and two depths may then be one place."
     ]
-    header = ["depth", *map(label, found.configs)]
+    header = ["depth", *labels(found)]
     return Section(f"depth-{needle}", f"Depth, {_TITLES[needle]} needles", notes, header, rows, 1)
 
 
 def _position(found: Analysis) -> Section:
     rows = [
-        [label(config), _TITLES[needle], *(_estimate(cell.measures[name]) for name in ("correlation", "slope"))]
+        [label(found, config), _TITLES[needle], *(_estimate(cell.measures[name]) for name in ("correlation", "slope"))]
         for config, needle, cell in _cells(found)
     ]
     notes = [
@@ -222,7 +227,7 @@ def _expansion(found: Analysis, record: Mapping[str, Any]) -> Section:
                     query = found.queries[terms]
                     estimates = [_estimate(cell.measures[name]) for name in names]
                     asked = [f"{query.tokens:.0f}", _share(query.cut)]
-                    rows.append([_TITLES[needle], label(config), str(terms or "none"), *estimates, *asked])
+                    rows.append([_TITLES[needle], label(found, config), str(terms or "none"), *estimates, *asked])
     notes = [
         "The question with terms after it, both for the haystacks and for the needle alone that divides the similarity."
     ]

@@ -64,7 +64,10 @@ def numbers(run: Path) -> dict[tuple[str, ...], dict[str, str]]:
 def test_the_run_says_what_it_depends_on(run: Path) -> None:
     record = json.loads((run / "run.json").read_text())
     assert record["protocol"] == "needles"
-    assert record["configs"] == ["needles_128", "needles_640"]
+    assert {name: facts["tokens"] for name, facts in record["configs"].items()} == {
+        "needles_128": 128,
+        "needles_640": 640,
+    }
     assert record["encoder"]["limit"] == 256
     assert record["expand"]["terms"] == [1, 5]
     assert len(record["expand"]["sha256"]) == 64

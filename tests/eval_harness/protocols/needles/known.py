@@ -88,8 +88,16 @@ def embedder_of(
     return KnownEmbedder(vectors, limit)
 
 
-def row(id: str, question: str, texts: Sequence[str], gold: Sequence[int], flags: Sequence[str]) -> dict[str, Any]:
-    """A row of a dataset of needles."""
+def row(
+    id: str,
+    question: str,
+    texts: Sequence[str],
+    gold: Sequence[int],
+    types: Sequence[str] = (),
+    depth: int | None = None,
+) -> dict[str, Any]:
+    """A row of a dataset of needles of format 1; without types, a control."""
+    flags = [*types, *([] if depth is None else [f"depth_{depth}"])]
     passages = [
         {"pid": f"{id}:{n}", "title": "", "text": text, "role": "gold" if n in gold else "random", "retrievers": []}
         for n, text in enumerate(texts)
@@ -105,8 +113,8 @@ def row(id: str, question: str, texts: Sequence[str], gold: Sequence[int], flags
         "n_tokens": 9,
         "confounding_ratio": 0.0,
         "hops": 1,
-        "reasoning_types": [],
-        "flags": list(flags),
+        "reasoning_types": list(types),
+        "flags": flags or ["control"],
     }
 
 

@@ -5,6 +5,7 @@ import pytest
 
 from builders.errors import SetupError
 from eval_harness.protocols.needles.haystacks import needle_configs, read_haystacks
+from eval_harness.run.facts import ConfigFacts
 from tests.eval_harness.protocols.needles.known import row, write_config
 from tests.manifests import write_manifest
 
@@ -19,12 +20,13 @@ def rows(question: str = Q, category: str = "diet") -> list[dict[str, Any]]:
             question,
             ["One.", "Two.", f"{needle} {order}.", "Three."],
             [2],
-            [needle, order, "depth_67"],
+            [needle, order],
+            67,
         )
         for needle in ("one_hop", "literal")
         for order in ("default", "inverted")
     ]
-    return [*found, row(f"{category}-{question}-control-1", question, ["Four.", "Five."], [], ["control"])]
+    return [*found, row(f"{category}-{question}-control-1", question, ["Four.", "Five."], [])]
 
 
 def folder_of(path: Path, **configs: list[dict[str, Any]]) -> Path:
@@ -65,8 +67,8 @@ def test_limit_counts_questions_of_a_category(tmp_path: Path) -> None:
 
 def test_configs_of_needles_come_from_the_shortest(tmp_path: Path) -> None:
     folder = folder_of(tmp_path, **{"needles_1k": rows(), "needles_512": rows(), "1k_p0": rows()})
-    assert needle_configs(folder, ()) == ["needles_512", "needles_1k"]
-    assert needle_configs(folder, ["needles_1k"]) == ["needles_1k"]
+    assert list(needle_configs(folder, ())) == ["needles_512", "needles_1k"]
+    assert needle_configs(folder, ["needles_1k"]) == {"needles_1k": ConfigFacts("needles", "1k", 1024, None, 768)}
     with pytest.raises(SetupError, match="no config 1k_p0 of needles"):
         needle_configs(folder, ["1k_p0"])
 
@@ -85,10 +87,12 @@ def test_a_question_without_all_its_parts_is_named(left_out: int, tmp_path: Path
         read_haystacks(folder_of(tmp_path, needles_128=found), ["needles_128"], "test")
 
 
-@pytest.mark.parametrize("flags", [[], ["one_hop", "default"], ["one_hop", "depth_3"], ["default", "depth_3"]])
-def test_a_row_that_is_no_haystack_is_named(flags: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("types", "depth"), [([], None), (["one_hop", "default"], None), (["one_hop"], 3), (["default"], 3)]
+)
+def test_a_row_that_is_no_haystack_is_named(types: list[str], depth: int | None, tmp_path: Path) -> None:
     found = rows()
-    found[1]["flags"] = flags
+    found[1] = row(found[1]["id"], Q, ["One.", "Two."], [1], types, depth)
     with pytest.raises(SetupError, match="one_hop-inverted, which is no haystack"):
         read_haystacks(folder_of(tmp_path, needles_128=found), ["needles_128"], "test")
 
