@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from hashlib import file_digest, sha256
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pyarrow.parquet as pq
 
@@ -19,6 +19,8 @@ from builders.files import remove, replacing, write_json
 from builders.manifest import FORMAT
 from builders.retrieve import RETRIEVERS
 from builders.retrieve.base import about
+from builders.schema import Split
+from builders.stages.files import file_name
 from builders.tasks import TaskSpec
 from builders.tokens import token_counter
 from builders.work import Build, Input
@@ -31,9 +33,9 @@ def assemble(build: Build[Any], out: Path) -> dict[str, Any]:
     with _new_dataset(out) as folder:
         configs: Configs = {config: {} for config in build.recipe.configs}
         for shard in build.shards("write"):
-            config, name = shard.split("--")
-            path = _place(build.path("write", shard), folder / config / name)
-            configs[config].setdefault(name.split("-")[0], []).append(path)
+            config, split = shard.config, cast(Split, shard.split)
+            path = folder / config / file_name(split, shard.part, shard.parts)
+            configs[config].setdefault(split, []).append(_place(build.path("write", shard.name), path))
         manifest = _manifest(build, _described(configs, folder))
         write_json(folder / "manifest.json", manifest, sort_keys=False)  # configs stay in the recipe's order
         (folder / "README.md").write_text(card(manifest), encoding="utf-8")
@@ -118,8 +120,8 @@ def _retrievers(build: Build[Recipe]) -> dict[str, Any]:
     """What each retriever is, what its scores depend on, and the digest of its run."""
     described = {}
     for shard in build.shards("retrieve"):
-        name = shard.removesuffix(".parquet")
-        run = {"run_sha256": sha256(build.path("retrieve", shard).read_bytes()).hexdigest()}
+        name = shard.retriever
+        run = {"run_sha256": sha256(build.path("retrieve", shard.name).read_bytes()).hexdigest()}
         identity = build.path("search_index", name) / "identity.json" if not build.recipe.runs else None
         spec = build.recipe.retrievers.get(name)
         described[name] = {

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from builders.config import AnyRecipe, Source
 from builders.files import remove, replacing, write_json
-from builders.work import Build, Counts, mark_of
+from builders.work import Build, Counts, Shard, mark_of, write_shards
 
 Tick = Callable[[int, int], None]  # (units done, units in all) inside one long shard
 
@@ -22,7 +22,7 @@ Tick = Callable[[int, int], None]  # (units done, units in all) inside one long 
 class Make(Protocol):
     """Writes one shard (a file or a folder) to `out` and returns counts; a pure function of its inputs."""
 
-    def __call__(self, build: Build[Any], shard: str, out: Path, tick: Tick) -> Counts: ...
+    def __call__(self, build: Build[Any], shard: Shard, out: Path, tick: Tick) -> Counts: ...
 
 
 class Stage(NamedTuple):
@@ -33,7 +33,7 @@ class Stage(NamedTuple):
     code: int  # raised when the code changes what it writes
     after: tuple[str, ...]  # stages whose shards it reads
     settings: tuple[str, ...]  # recipe fields it depends on
-    plan: Callable[[Build[Any]], list[str]]  # names of its shards, in order
+    plan: Callable[[Build[Any]], list[Shard]]  # in order
     make: Make
     alone: bool = False  # one shard at a time, each in a process of its own (JVM, torch), with all threads
     leaves_out: bool = False  # its counts say what was left out, and are printed when a build ends
@@ -70,23 +70,23 @@ def run_stage(stage: Stage, build: Build[Any], pool: "Pool", progress: Progress)
     for leftover in folder.glob(".*.partial"):
         remove(leftover)
     shards = stage.plan(build)
-    missing = [shard for shard in shards if not mark_of(folder / shard).exists()]
+    missing = [shard for shard in shards if not mark_of(folder / shard.name).exists()]
     bar = progress.add_task(stage.says, total=len(shards) or 1, completed=len(shards) - len(missing))
     for _ in pool.run(stage, build, missing, lambda done, total: progress.update(bar, completed=done, total=total)):
         if not stage.alone or len(shards) > 1:
             progress.update(bar, advance=1)
     progress.update(bar, total=len(shards) or 1, completed=len(shards) or 1)
-    write_json(done, {"shards": shards})
+    write_shards(done, shards)
     return monotonic() - began
 
 
-def make_shard(stage: Stage, build: Build[Any], shard: str, tick: Tick) -> str:
+def make_shard(stage: Stage, build: Build[Any], shard: Shard, tick: Tick) -> str:
     """Makes one shard whole: its content by a rename, then the mark that holds its counts."""
-    path = build.folder(stage.name) / shard
+    path = build.folder(stage.name) / shard.name
     with replacing(path) as partial:
         counts = stage.make(build, shard, partial, tick)
     write_json(mark_of(path), counts)
-    return shard
+    return shard.name
 
 
 class Pool:
@@ -96,7 +96,7 @@ class Pool:
         self._workers = workers
         self._executor: ProcessPoolExecutor | None = None
 
-    def run(self, stage: Stage, build: Build[Any], shards: list[str], tick: Tick) -> Iterator[str]:
+    def run(self, stage: Stage, build: Build[Any], shards: list[Shard], tick: Tick) -> Iterator[str]:
         """Yields the name of each shard as it is finished."""
         if self._workers == 1:
             for shard in shards:
@@ -120,8 +120,8 @@ def _executor(workers: int) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
 
 
-def _in_worker(stage: Stage, build: Build[Any], shard: str) -> str:
-    with _progress_file(build, stage, shard) as tick:
+def _in_worker(stage: Stage, build: Build[Any], shard: Shard) -> str:
+    with _progress_file(build, stage, shard.name) as tick:
         return make_shard(stage, build, shard, tick)
 
 

@@ -1,7 +1,7 @@
 """The work folder of a build: where each stage's shards lie, and how they get there whole."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,7 +14,8 @@ from filelock import FileLock, Timeout
 from builders.config import AnyRecipe, Source
 from builders.corpus import Corpus
 from builders.errors import SetupError
-from builders.files import read_table
+from builders.files import read_table, write_json
+from builders.schema import Split
 
 Counts = dict[str, int]
 R = TypeVar("R", bound=AnyRecipe)
@@ -26,6 +27,19 @@ class Input(NamedTuple):
     source: Source
     path: Path
     sha256: str
+
+
+class Shard(NamedTuple):
+    """A piece of a stage's work: the name of its file or folder, and what it holds, where that is one thing."""
+
+    name: str
+    task: str = ""
+    split: Split | None = None
+    config: str = ""
+    length: str = ""
+    retriever: str = ""
+    part: int = 0  # among the parts of what it holds
+    parts: int = 1
 
 
 @dataclass(frozen=True)
@@ -43,24 +57,27 @@ class Build(Generic[R]):
         """The folder of a stage's shards; another digest has another folder."""
         return self.work / "stages" / f"{stage}-{self.digests[stage][:16]}"
 
-    def shards(self, stage: str) -> list[str]:
-        """The names of a finished stage's shards, in order."""
-        names: list[str] = json.loads((self.folder(stage) / "done.json").read_text())["shards"]
-        return names
+    def shards(self, stage: str) -> list[Shard]:
+        """A finished stage's shards, in order."""
+        return read_shards(self.folder(stage) / "done.json")
 
     def path(self, stage: str, shard: str) -> Path:
-        """A finished shard: a file or a folder."""
+        """A finished shard by its name: a file or a folder."""
         return self.folder(stage) / shard
+
+    def paths(self, stage: str) -> list[Path]:
+        """All finished shards of a stage, in order."""
+        return [self.path(stage, shard.name) for shard in self.shards(stage)]
 
     def tables(self, stage: str) -> Iterator[pa.Table]:
         """A finished stage's shards as memory-mapped tables, in order."""
-        return (read_table(self.path(stage, shard)) for shard in self.shards(stage))
+        return map(read_table, self.paths(stage))
 
     def counts(self, stage: str) -> Counts:
         """A finished stage's counts, added up over its shards."""
         total: Counts = {}
-        for shard in self.shards(stage):
-            for key, value in json.loads(mark_of(self.path(stage, shard)).read_text()).items():
+        for path in self.paths(stage):
+            for key, value in json.loads(mark_of(path).read_text()).items():
                 total[key] = total.get(key, 0) + value
         return total
 
@@ -73,7 +90,18 @@ class Build(Generic[R]):
     def corpus(self) -> Corpus:
         """All passages, in corpus order."""
         parts = sorted(self.path("pages", "all").glob("*.arrow"))
-        return Corpus(parts, [self.path("chunk", s) for s in self.shards("chunk")], self.path("index", "pages"))
+        return Corpus(parts, self.paths("chunk"), self.path("index", "pages"))
+
+
+def write_shards(path: Path, shards: Sequence[Shard]) -> None:
+    """Writes which shards a stage has, once all of them are in place."""
+    write_json(path, {"shards": [shard._asdict() for shard in shards]})
+
+
+def read_shards(path: Path) -> list[Shard]:
+    """What `write_shards` wrote; an earlier version wrote names alone, in stages that need no more."""
+    shards = json.loads(path.read_text())["shards"]
+    return [Shard(shard) if isinstance(shard, str) else Shard(**shard) for shard in shards]
 
 
 def mark_of(path: Path) -> Path:

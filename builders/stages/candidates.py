@@ -14,42 +14,38 @@ from builders.pool import Pooled, round_robin
 from builders.schema import CANDIDATES, POOL
 from builders.seeds import rng_for, shuffled
 from builders.stages.retrieval import read_run
-from builders.work import Build, Counts
+from builders.work import Build, Counts, Shard
 
 
-def plan_pool(build: Build) -> list[str]:
+def plan_pool(build: Build) -> list[Shard]:
     """One shard for each shard of questions."""
     return build.shards("gold")
 
 
-def make_pool(build: Build, shard: str, out: Path, tick: Tick) -> Counts:
+def make_pool(build: Build, shard: Shard, out: Path, tick: Tick) -> Counts:
     """Writes the pool of each question, from the top."""
     part = build.shards("gold").index(shard)
-    runs = {name.removesuffix(".parquet"): read_run(build.path("retrieve", name), part) for name in _run_names(build)}
+    runs = {run.retriever: read_run(build.path("retrieve", run.name), part) for run in build.shards("retrieve")}
     rows = [
         {"qid": qid, **pooled._asdict()}
-        for qid in read_table(build.path("gold", shard)).column("id").to_pylist()
+        for qid in read_table(build.path("gold", shard.name)).column("id").to_pylist()
         for pooled in round_robin({name: run.get(qid, []) for name, run in runs.items()})
     ]
     write_table(out, pa.Table.from_pylist(rows, schema=POOL))
     return {"pooled": len(rows)}
 
 
-def _run_names(build: Build) -> list[str]:
-    return build.shards("retrieve")
-
-
-def plan_filter(build: Build) -> list[str]:
+def plan_filter(build: Build) -> list[Shard]:
     """One shard for each shard of questions."""
     return build.shards("gold")
 
 
-def make_filter(build: Build, shard: str, out: Path, tick: Tick) -> Counts:
+def make_filter(build: Build, shard: Shard, out: Path, tick: Tick) -> Counts:
     """Writes every candidate of both streams with the reason why it was dropped, null where it is kept."""
-    pools = pools_of(read_table(build.path("pool", shard)))
+    pools = pools_of(read_table(build.path("pool", shard.name)))
     answer_filter = _answer_filter(build.path("index", "pages"))
     rows, counts = [], Counter[str]()
-    for target in read_table(build.path("gold", shard)).to_pylist():
+    for target in read_table(build.path("gold", shard.name)).to_pylist():
         pool = pools.get(target["id"], [])
         random = random_rows(build.recipe.seed, target["id"], build.corpus, {p.row for p in pool}, words_needed(build))
         candidates = [*pool, *(Pooled(row, [], 0, 0.0) for row in random)]

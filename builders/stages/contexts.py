@@ -14,21 +14,20 @@ from builders.loft import GOLD_SHARE, Group, Member, deal
 from builders.mix import Context, Item, Mixer, finish, interleave, mixer_of
 from builders.schema import PLANS, Role
 from builders.stages.candidates import random_rows, text_at
-from builders.stages.questions import split_of, task_of
-from builders.work import Build, Counts
+from builders.work import Build, Counts, Shard
 
 
-def plan_mix(build: Build) -> list[str]:
+def plan_mix(build: Build) -> list[Shard]:
     """One shard for each shard of questions; none where a recipe has LOFT-style configs alone."""
     return build.shards("gold") if build.recipe.lengths else []
 
 
-def make_mix(build: Build, shard: str, out: Path, tick: Tick) -> Counts:
+def make_mix(build: Build, shard: Shard, out: Path, tick: Tick) -> Counts:
     """Writes the contexts of each question at every length and ratio."""
     recipe, corpus, mixer = build.recipe, build.corpus, mixer_of(build.recipe.tokenizer, build.recipe.seed)
-    streams = _streams(corpus, read_table(build.path("filter", shard)))
+    streams = _streams(corpus, read_table(build.path("filter", shard.name)))
     rows, counts = [], Counter[str]()
-    for target in read_table(build.path("gold", shard)).to_pylist():
+    for target in read_table(build.path("gold", shard.name)).to_pylist():
         gold = [_item(corpus, row, "gold") for row in target["gold"]]
         retrieved, random = streams.get((target["id"], "retrieved"), []), streams.get((target["id"], "random"), [])
         task, flags = recipe.spec(target["task"]), answer_flags(target["answers"], target["answer_kind"])
@@ -87,21 +86,25 @@ def _plan(id: str, context_id: str, config: str, context: Context, flags: Sequen
     }
 
 
-def plan_loft(build: Build) -> list[str]:
+def plan_loft(build: Build) -> list[Shard]:
     """One shard for each task, split and LOFT-style length."""
-    splits = dict.fromkeys((task_of(shard), split_of(shard)) for shard in build.shards("gold"))
-    return [f"{task}-{split}-{length}" for task, split in splits for length in build.recipe.loft]
+    splits = dict.fromkeys((shard.task, shard.split) for shard in build.shards("gold"))
+    return [
+        Shard(f"{task}-{split}-{length}", task, split, build.recipe.shared(length), length)
+        for task, split in splits
+        for length in build.recipe.loft
+    ]
 
 
-def make_loft(build: Build, shard: str, out: Path, tick: Tick) -> Counts:
+def make_loft(build: Build, shard: Shard, out: Path, tick: Tick) -> Counts:
     """Writes the shared contexts of one task, split and length."""
-    task, split, length = shard.split("-")
+    length = shard.length
     budget, mixer = build.recipe.budget(length), mixer_of(build.recipe.tokenizer, build.recipe.seed)
     targets = {
         target["id"]: target
-        for name in build.shards("gold")
-        if (task_of(name), split_of(name)) == (task, split)
-        for target in read_table(build.path("gold", name)).to_pylist()
+        for questions in build.shards("gold")
+        if (questions.task, questions.split) == (shard.task, shard.split)
+        for target in read_table(build.path("gold", questions.name)).to_pylist()
     }
     members = [_member(build, mixer, target) for target in targets.values()]
     fitting = [member for member in members if member.tokens <= GOLD_SHARE * budget]
@@ -109,7 +112,7 @@ def make_loft(build: Build, shard: str, out: Path, tick: Tick) -> Counts:
     groups = deal(fitting, int(GOLD_SHARE * budget), answer_filter)
     rows: list[dict] = []
     for number, group in enumerate(groups):
-        name = f"{task}-{split}-{length}-{number:04d}"
+        name = f"{shard.name}-{number:04d}"
         rows += _group_rows(build, mixer, name, group, [targets[member.id] for member in group], length, answer_filter)
         tick(number + 1, len(groups))
     write_table(out, pa.Table.from_pylist(rows, schema=PLANS))

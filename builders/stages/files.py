@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -10,29 +10,36 @@ import pyarrow.parquet as pq
 from builders.engine import Tick
 from builders.errors import SetupError
 from builders.files import read_table
-from builders.schema import INSTANCES
-from builders.stages.questions import split_of, task_of
-from builders.work import Build, Counts
+from builders.schema import INSTANCES, Split
+from builders.work import Build, Counts, Shard
 
 
-def plan_write(build: Build) -> list[str]:
+def plan_write(build: Build) -> list[Shard]:
     """One shard for each file of the dataset: `{config}--{split}-00000-of-00001.parquet`."""
-    names = []
-    for config in build.recipe.configs:
-        for split, shards in _shards_by_split(build).items():
-            files = len(_groups(build, shards))
-            names += [f"{config}--{split}-{number:05d}-of-{files:05d}.parquet" for number in range(files)]
-    return names
+    files = {split: len(_groups(build, shards)) for split, shards in _shards_by_split(build).items()}
+    return [
+        shard for config in build.recipe.configs for split, n in files.items() for shard in files_of(config, split, n)
+    ]
 
 
-def make_write(build: Build, shard: str, out: Path, tick: Tick) -> Counts:
+def files_of(config: str, split: Split, n: int) -> list[Shard]:
+    """The `n` files of a split of a config."""
+    names = [f"{config}--{file_name(split, part, n)}" for part in range(n)]
+    return [Shard(name, split=split, config=config, part=part, parts=n) for part, name in enumerate(names)]
+
+
+def file_name(split: Split, part: int, parts: int) -> str:
+    """The name of a file in the folder of its config."""
+    return f"{split}-{part:05d}-of-{parts:05d}.parquet"
+
+
+def make_write(build: Build, shard: Shard, out: Path, tick: Tick) -> Counts:
     """Writes one file, a row group for each shard of questions."""
-    config, name = shard.split("--")
-    split, number = name.split("-")[:2]
+    config, split = shard.config, cast(Split, shard.split)
     groups = _groups(build, _shards_by_split(build)[split])
     rows = 0
     with instance_writer(out) as writer:
-        for table in _tables(build, config, groups[int(number)]):
+        for table in _tables(build, config, groups[shard.part]):
             rows += table.num_rows
             writer.write_table(table, row_group_size=table.num_rows)
     if not rows:
@@ -54,19 +61,19 @@ def instance_writer(out: Path) -> pq.ParquetWriter:
     )
 
 
-def _shards_by_split(build: Build) -> dict[str, list[str]]:
-    shards: dict[str, list[str]] = {}
+def _shards_by_split(build: Build) -> dict[Split, list[Shard]]:
+    shards: dict[Split, list[Shard]] = {}
     for shard in build.shards("gold"):
-        shards.setdefault(split_of(shard), []).append(shard)
+        shards.setdefault(cast(Split, shard.split), []).append(shard)
     return shards
 
 
-def _groups(build: Build, shards: list[str]) -> list[list[str]]:
+def _groups(build: Build, shards: list[Shard]) -> list[list[Shard]]:
     """Question shards by file: a file takes shards while they hold at most `rows_per_file` questions."""
-    groups: list[list[str]] = []
+    groups: list[list[Shard]] = []
     held = 0
     for shard in shards:
-        questions = read_table(build.path("gold", shard)).num_rows
+        questions = read_table(build.path("gold", shard.name)).num_rows
         if not groups or held + questions > build.recipe.rows_per_file:
             groups.append([])
             held = 0
@@ -75,22 +82,23 @@ def _groups(build: Build, shards: list[str]) -> list[list[str]]:
     return groups
 
 
-def _tables(build: Build, config: str, shards: list[str]) -> Iterator[pa.Table]:
+def _tables(build: Build, config: str, shards: list[Shard]) -> Iterator[pa.Table]:
     """The rows of a config, a table for each shard of questions that has any."""
     for shard in shards:
-        targets = {target["id"]: target for target in read_table(build.path("gold", shard)).to_pylist()}
+        targets = {target["id"]: target for target in read_table(build.path("gold", shard.name)).to_pylist()}
         plans = _plans(build, config, shard, targets)
         rows = [_row(build, targets[plan["id"]], plan) for plan in plans]
         if rows:
             yield pa.Table.from_pylist(rows, schema=INSTANCES)
 
 
-def _plans(build: Build, config: str, shard: str, targets: dict[str, Any]) -> list[dict]:
-    stage, path = "mix", shard
-    about = build.recipe.configs[config]
-    if about.family == "loft":
-        stage, path = "loft", f"{task_of(shard)}-{split_of(shard)}-{about.length}"
-    table = read_table(build.path(stage, path))
+def _plans(build: Build, config: str, shard: Shard, targets: dict[str, Any]) -> list[dict]:
+    if build.recipe.configs[config].family == "loft":
+        wanted = (config, shard.task, shard.split)
+        mixed = next(one for one in build.shards("loft") if (one.config, one.task, one.split) == wanted)
+        table = read_table(build.path("loft", mixed.name))
+    else:
+        table = read_table(build.path("mix", shard.name))
     mine = pa.compute.and_(
         pa.compute.equal(table["config"], config), pa.compute.is_in(table["id"], pa.array(list(targets), pa.string()))
     )

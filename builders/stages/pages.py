@@ -15,17 +15,17 @@ from builders.files import read_table, write_table
 from builders.schema import PAGES, Page
 from builders.sources import PAGE_READERS
 from builders.sources.fetch import fetch
-from builders.work import Build, Counts
+from builders.work import Build, Counts, Shard
 
 PAGES_PER_PART = 4096
 
 
-def plan_pages(build: Build) -> list[str]:
+def plan_pages(build: Build) -> list[Shard]:
     """One shard, a folder of parts: a source is read once, from its beginning."""
-    return ["all"]
+    return [Shard("all")]
 
 
-def make_pages(build: Build, shard: str, out: Path, tick: Tick) -> Counts:
+def make_pages(build: Build, shard: Shard, out: Path, tick: Tick) -> Counts:
     """Writes the pages of the knowledge source in parts of a fixed number."""
     source = build.recipe.knowledge
     counts: Counter[str] = Counter()
@@ -61,27 +61,27 @@ def _table(pages: list[Page]) -> pa.Table:
     )
 
 
-def plan_chunk(build: Build) -> list[str]:
+def plan_chunk(build: Build) -> list[Shard]:
     """One shard of passages for each part of pages."""
-    return sorted(path.name for path in build.path("pages", "all").glob("*.arrow"))
+    return [Shard(path.name) for path in sorted(build.path("pages", "all").glob("*.arrow"))]
 
 
-def make_chunk(build: Build, shard: str, out: Path, tick: Tick) -> Counts:
+def make_chunk(build: Build, shard: Shard, out: Path, tick: Tick) -> Counts:
     """Writes the passages of one part of pages."""
-    passages = chunk_table(read_table(build.path("pages", "all") / shard), build.recipe.chunk_words)
+    passages = chunk_table(read_table(build.path("pages", "all") / shard.name), build.recipe.chunk_words)
     write_table(out, passages)
     return {"passages": passages.num_rows}
 
 
-def plan_index(build: Build) -> list[str]:
+def plan_index(build: Build) -> list[Shard]:
     """One shard."""
-    return ["pages"]
+    return [Shard("pages")]
 
 
-def make_index(build: Build, shard: str, out: Path, tick: Tick) -> Counts:
+def make_index(build: Build, shard: Shard, out: Path, tick: Tick) -> Counts:
     """Writes the index of pages; an id that stands twice stops the build."""
-    pages = [build.path("pages", "all") / name for name in build.shards("chunk")]
-    repeated = write_page_index(pages, [build.path("chunk", name) for name in build.shards("chunk")], out)
+    pages = [build.path("pages", "all") / shard.name for shard in build.shards("chunk")]
+    repeated = write_page_index(pages, build.paths("chunk"), out)
     if repeated:
         raise SetupError(f"the knowledge source has several pages with id {', '.join(repeated)}; keep one of each")
     return {}

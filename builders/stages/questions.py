@@ -2,7 +2,6 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import cast
 
 import pyarrow as pa
 
@@ -12,23 +11,23 @@ from builders.engine import Tick
 from builders.errors import SetupError
 from builders.files import read_table, write_table
 from builders.gold import gold_rows, page_numbers_by_title, resolve
-from builders.schema import QUESTIONS, SPLITS, TARGETS, Question, Quote, Span, Split
+from builders.schema import QUESTIONS, SPLITS, TARGETS, Question, Quote, Span
 from builders.sources import QUESTION_READERS
 from builders.sources.fetch import fetch
 from builders.split import Splitter, checked_ids
-from builders.work import Build, Counts
+from builders.work import Build, Counts, Shard
 
 QUESTIONS_PER_PART = 64
 
 
-def plan_questions(build: Build) -> list[str]:
+def plan_questions(build: Build) -> list[Shard]:
     """One shard, a folder of parts, for each task."""
-    return list(build.recipe.tasks)
+    return [Shard(task, task) for task in build.recipe.tasks]
 
 
-def make_questions(build: Build, shard: str, out: Path, tick: Tick) -> Counts:
+def make_questions(build: Build, shard: Shard, out: Path, tick: Tick) -> Counts:
     """Writes the questions of one task's splits; what cannot be used is counted by reason."""
-    task_name, task, limit = shard, build.recipe.tasks[shard], build.recipe.limit
+    task_name, task, limit = shard.name, build.recipe.tasks[shard.name], build.recipe.limit
     counts: Counter[str] = Counter()
     usable = {name: _usable(build, task, task_name, name, counts) for name in task.files}
     splitter = Splitter(build.recipe.seed)
@@ -40,8 +39,12 @@ def make_questions(build: Build, shard: str, out: Path, tick: Tick) -> Counts:
             counts[f"{split}_questions"] += len(questions)
             for part, start in enumerate(range(0, len(questions), QUESTIONS_PER_PART)):
                 table = _table(questions[start : start + QUESTIONS_PER_PART], split)
-                write_table(out / f"{task_name}-{split}-{part:05d}.arrow", table)
+                write_table(out / _part_name(task_name, split, f"{part:05d}"), table)
     return dict(+counts)
+
+
+def _part_name(task: str, split: str, part: str) -> str:
+    return f"{task}-{split}-{part}.arrow"
 
 
 def _usable(build: Build, task: Task, task_name: str, file: str, counts: Counter[str]) -> list[Question]:
@@ -83,18 +86,21 @@ def questions_of(table: pa.Table) -> list[Question]:
     ]
 
 
-def plan_gold(build: Build) -> list[str]:
+def plan_gold(build: Build) -> list[Shard]:
     """One shard for each part of questions, tasks in the recipe's order, then splits."""
-    names = [path.name for task in build.recipe.tasks for path in build.path("questions", task).glob("*.arrow")]
-    order = {task: number for number, task in enumerate(build.recipe.tasks)}
-    splits = {split: number for number, split in enumerate(SPLITS)}
-    return sorted(names, key=lambda name: (order[task_of(name)], splits[split_of(name)], name))
+    return [
+        Shard(path.name, task, split)
+        for task in build.recipe.tasks
+        for split in SPLITS
+        for path in sorted(build.path("questions", task).glob(_part_name(task, split, "*")))
+    ]
 
 
-def make_gold(build: Build, shard: str, out: Path, tick: Tick) -> Counts:
+def make_gold(build: Build, shard: Shard, out: Path, tick: Tick) -> Counts:
     """Adds each question's gold rows, and the other rows that touch its provenance."""
-    table = read_table(build.path("questions", task_of(shard)) / shard)
-    mode = build.recipe.tasks[task_of(shard)].gold
+    task = shard.task
+    table = read_table(build.path("questions", task) / shard.name)
+    mode = build.recipe.tasks[task].gold
     found = [gold_rows(question, build.corpus, mode) for question in questions_of(table)]
     table = table.append_column(
         TARGETS.field("gold"), pa.array([gold for gold, _ in found], TARGETS.field("gold").type)
@@ -102,13 +108,3 @@ def make_gold(build: Build, shard: str, out: Path, tick: Tick) -> Counts:
     barred = pa.array([barred for _, barred in found], TARGETS.field("barred").type)
     write_table(out, table.append_column(TARGETS.field("barred"), barred))
     return {"gold": sum(len(gold) for gold, _ in found)}
-
-
-def task_of(shard: str) -> str:
-    """The task in a question shard's name."""
-    return shard.split("-")[0]
-
-
-def split_of(shard: str) -> Split:
-    """The split in a question shard's name."""
-    return cast(Split, shard.split("-")[1])

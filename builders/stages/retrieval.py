@@ -13,17 +13,17 @@ from builders.files import write_json
 from builders.retrieve import RETRIEVERS
 from builders.retrieve.base import Context, Hit, Query, ranked_hits, run_table
 from builders.schema import RUN
-from builders.work import Build, Counts
+from builders.work import Build, Counts, Shard
 
 
-def plan_search_index(build: Build) -> list[str]:
+def plan_search_index(build: Build) -> list[Shard]:
     """One shard for each retriever; none where the recipe names finished runs."""
-    return [] if build.recipe.runs else list(build.recipe.retrievers)
+    return [] if build.recipe.runs else [Shard(name, retriever=name) for name in build.recipe.retrievers]
 
 
-def make_search_index(build: Build, shard: str, out: Path, tick: Tick) -> Counts:
+def make_search_index(build: Build, shard: Shard, out: Path, tick: Tick) -> Counts:
     """Writes one retriever's index, and what its scores depend on."""
-    context = _context(build, shard, tick)
+    context = _context(build, shard.name, tick)
     engine = RETRIEVERS[context.spec.kind]()
     out.mkdir()
     engine.index(context, out)
@@ -31,14 +31,14 @@ def make_search_index(build: Build, shard: str, out: Path, tick: Tick) -> Counts
     return {}
 
 
-def plan_retrieve(build: Build) -> list[str]:
+def plan_retrieve(build: Build) -> list[Shard]:
     """One run for each retriever."""
     if build.recipe.runs:
-        return sorted(path.name for path in _runs_folder(build).glob("*.parquet"))
-    return [f"{name}.parquet" for name in build.recipe.retrievers]
+        return [Shard(path.name, retriever=path.stem) for path in sorted(_runs_folder(build).glob("*.parquet"))]
+    return [Shard(f"{name}.parquet", retriever=name) for name in build.recipe.retrievers]
 
 
-def make_retrieve(build: Build, shard: str, out: Path, tick: Tick) -> Counts:
+def make_retrieve(build: Build, shard: Shard, out: Path, tick: Tick) -> Counts:
     """Writes one run as Parquet, a row group for each shard of questions; counts the queries without a hit."""
     queries = [[query_of(row) for row in table.to_pylist()] for table in build.tables("gold")]
     flat = [query for part in queries for query in part]
@@ -52,12 +52,12 @@ def make_retrieve(build: Build, shard: str, out: Path, tick: Tick) -> Counts:
     return counts
 
 
-def _hits(build: Build, shard: str, queries: list[Query], tick: Tick) -> tuple[Iterator[list[Hit]], int | None]:
+def _hits(build: Build, shard: Shard, queries: list[Query], tick: Tick) -> tuple[Iterator[list[Hit]], int | None]:
     if build.recipe.runs:
-        return _given_hits(build, _runs_folder(build) / shard, queries), None
-    context = _context(build, shard.removesuffix(".parquet"), tick)
+        return _given_hits(build, _runs_folder(build) / shard.name, queries), None
+    context = _context(build, shard.retriever, tick)
     engine = RETRIEVERS[context.spec.kind]()
-    folder = build.path("search_index", shard.removesuffix(".parquet"))
+    folder = build.path("search_index", shard.retriever)
     hits = _ticked(engine.search(context, folder, queries), len(queries), tick)
     return hits, context.spec.k if engine.level == "passage" else None
 

@@ -1,6 +1,5 @@
 """A made dataset: rows that a kind generates or puts together in stages of its own."""
 
-import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -12,17 +11,11 @@ from builders.schema import Question, Split
 from builders.tasks import KindName
 
 _ASKED = ("id", "task", "query", "answers", "answer_kind", "hops", "reasoning_types")
-_AT_DEPTH = re.compile(r"-d[0-9]{3}$")
 
 
 def at_depth(question: str, depth: int) -> str:
     """The id of the instance of a question whose gold stands at a depth, in percent."""
     return f"{question}-d{depth:03d}"
-
-
-def question_of(id: str) -> str:
-    """The question of an instance, which may have others with its gold at another depth: its id but for the depth."""
-    return _AT_DEPTH.sub("", id)
 
 
 class MadeRecipe(AnyRecipe):

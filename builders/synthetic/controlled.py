@@ -23,7 +23,7 @@ from builders.synthetic.layout import cells, depths_of, marks_of
 from builders.synthetic.rows import WRITE, write_rows
 from builders.synthetic.world import MOST_CLUSTERS, SPLITS, TEMPLATES, Asked, Fact, World
 from builders.tasks import TaskSpec
-from builders.work import Build, Counts
+from builders.work import Build, Counts, Shard
 
 TASKS = {1: "controlled_1hop", 2: "controlled_2hop"}
 TYPES = {1: "one_hop", 2: "two_hop"}
@@ -59,17 +59,18 @@ class Laid(NamedTuple):
     cells: dict[str, int]  # of the stream, by pid
 
 
-def plan_rows(build: Build[ControlledRecipe]) -> list[str]:
+def plan_rows(build: Build[ControlledRecipe]) -> list[Shard]:
     """One shard for each split and number of hops."""
-    return [f"{split}-{hops}" for split in SPLITS if split in build.recipe.take for hops in TASKS]
+    splits = [split for split in SPLITS if split in build.recipe.take]
+    return [Shard(f"{split}-{hops}", task, split, part=hops) for split in splits for hops, task in TASKS.items()]
 
 
-def make_rows(build: Build[ControlledRecipe], shard: str, out: Path, tick: Tick) -> Counts:
+def make_rows(build: Build[ControlledRecipe], shard: Shard, out: Path, tick: Tick) -> Counts:
     """Writes the rows of a split and number of hops; the first are of different questions, at depths in turn."""
-    split, hops = shard.split("-")
+    split, hops = cast(Split, shard.split), shard.part
     counts: Counter[str] = Counter()
-    maker = _Maker(build.recipe, cast(Split, split), mixer_of(build.recipe.tokenizer, build.recipe.seed), counts)
-    write_rows(maker.rows(int(hops)), out)
+    maker = _Maker(build.recipe, split, mixer_of(build.recipe.tokenizer, build.recipe.seed), counts)
+    write_rows(maker.rows(hops), out)
     return dict(+counts)
 
 

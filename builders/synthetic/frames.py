@@ -27,7 +27,7 @@ from builders.sources import PAGE_READERS, QUESTION_READERS
 from builders.synthetic.base import Made, MadeRecipe, row_of
 from builders.synthetic.rows import WRITE, write_rows
 from builders.tasks import TaskSpec
-from builders.work import Build, Counts
+from builders.work import Build, Counts, Shard
 
 TASK = "frames"
 _QUESTIONS, _ARTICLES = "questions.json", "articles"  # shards
@@ -95,12 +95,12 @@ def sources(recipe: FramesRecipe, base: Path) -> dict[str, Source]:
     return {"questions": recipe.questions, "knowledge": recipe.knowledge}
 
 
-def plan_questions(build: Build[FramesRecipe]) -> list[str]:
+def plan_questions(build: Build[FramesRecipe]) -> list[Shard]:
     """One shard."""
-    return [_QUESTIONS]
+    return [Shard(_QUESTIONS)]
 
 
-def make_questions(build: Build[FramesRecipe], shard: str, out: Path, tick: Tick) -> Counts:
+def make_questions(build: Build[FramesRecipe], shard: Shard, out: Path, tick: Tick) -> Counts:
     """Writes all questions with the titles of their articles."""
     counts: Counter[str] = Counter()
     questions = _questions(build.recipe, build.inputs["questions"].path, counts)
@@ -113,12 +113,12 @@ def _asked(build: Build[FramesRecipe]) -> list[Question]:
     return [Question(**{**value, "quotes": tuple(Quote(*quote) for quote in value["quotes"])}) for value in values]
 
 
-def plan_articles(build: Build[FramesRecipe]) -> list[str]:
+def plan_articles(build: Build[FramesRecipe]) -> list[Shard]:
     """One shard: the knowledge source is read once, from its beginning."""
-    return [_ARTICLES]
+    return [Shard(_ARTICLES)]
 
 
-def make_articles(build: Build[FramesRecipe], shard: str, out: Path, tick: Tick) -> Counts:
+def make_articles(build: Build[FramesRecipe], shard: Shard, out: Path, tick: Tick) -> Counts:
     """Writes the passages of the articles and of other pages, and the number of each question whose articles are there.
 
     `coverage_k/n` counts the questions of which k of n articles are there, `missing_page` those left out for want of
@@ -140,9 +140,9 @@ def make_articles(build: Build[FramesRecipe], shard: str, out: Path, tick: Tick)
     return dict(+counts)
 
 
-def plan_rows(build: Build[FramesRecipe]) -> list[str]:
+def plan_rows(build: Build[FramesRecipe]) -> list[Shard]:
     """One shard for every few questions."""
-    return [f"{number:05d}" for number in range(-(-len(_covered(build)) // QUESTIONS_PER_SHARD))]
+    return [Shard(f"{number:05d}", part=number) for number in range(-(-len(_covered(build)) // QUESTIONS_PER_SHARD))]
 
 
 def _covered(build: Build[FramesRecipe]) -> list[int]:
@@ -151,9 +151,9 @@ def _covered(build: Build[FramesRecipe]) -> list[int]:
     return covered[: build.recipe.limit]
 
 
-def make_rows(build: Build[FramesRecipe], shard: str, out: Path, tick: Tick) -> Counts:
+def make_rows(build: Build[FramesRecipe], shard: Shard, out: Path, tick: Tick) -> Counts:
     """Writes a test row for each question and length; `gold_over_budget_{length}` counts those that do not fit."""
-    recipe, first, counts = build.recipe, int(shard) * QUESTIONS_PER_SHARD, Counter[str]()
+    recipe, first, counts = build.recipe, shard.part * QUESTIONS_PER_SHARD, Counter[str]()
     asked, articles = _asked(build), _articles(build.path("articles", _ARTICLES))
     maker = _Maker(recipe, articles, counts)
     numbers = _covered(build)[first : first + QUESTIONS_PER_SHARD]

@@ -29,7 +29,7 @@ from builders.split import Splitter, checked_ids
 from builders.synthetic.base import Made, MadeRecipe, row_of
 from builders.synthetic.rows import WRITE, write_rows
 from builders.tasks import TaskSpec
-from builders.work import Build, Counts
+from builders.work import Build, Counts, Shard
 
 FLAG = "answer_in_given"
 FULL = "full"  # the config of the source's paragraphs alone
@@ -81,17 +81,17 @@ def _place(task: str, file: str) -> str:
     return f"tasks.{task}.files.{file}"
 
 
-def plan_read(build: Build[GivenRecipe]) -> list[str]:
+def plan_read(build: Build[GivenRecipe]) -> list[Shard]:
     """One shard, a folder, for each task."""
-    return list(build.recipe.tasks)
+    return [Shard(task, task) for task in build.recipe.tasks]
 
 
-def make_read(build: Build[GivenRecipe], shard: str, out: Path, tick: Tick) -> Counts:
+def make_read(build: Build[GivenRecipe], shard: Shard, out: Path, tick: Tick) -> Counts:
     """Writes a task's passages and the questions of its splits; what the source repeats is counted."""
-    recipe, task, counts = build.recipe, build.recipe.tasks[shard], Counter[str]()
+    recipe, task, counts = build.recipe, build.recipe.tasks[shard.task], Counter[str]()
     reading = _Reading(counts)
     asked = {
-        name: reading.read(source, build.inputs[_place(shard, name)].path, recipe.spec(shard))
+        name: reading.read(source, build.inputs[_place(shard.task, name)].path, recipe.spec(shard.task))
         for name, source in task.files.items()
     }
     splitter = Splitter(recipe.seed)
@@ -101,7 +101,9 @@ def make_read(build: Build[GivenRecipe], shard: str, out: Path, tick: Tick) -> C
         questions = splitter.take(asked[take.source], min(take.n, recipe.limit or take.n), counts)
         counts[f"{split}_questions"] += len(questions)
         for part, start in enumerate(range(0, len(questions), QUESTIONS_PER_SHARD)):
-            reading.write_questions(out / f"{split}-{part:05d}.json", questions[start : start + QUESTIONS_PER_SHARD])
+            reading.write_questions(
+                out / _questions_name(split, f"{part:05d}"), questions[start : start + QUESTIONS_PER_SHARD]
+            )
     reading.write_passages(out / _PASSAGES)
     return dict(+counts)
 
@@ -173,21 +175,28 @@ def _passages(path: Path) -> list[Item]:
     return [Item(number, pid, title, text, "random") for number, (pid, title, text) in enumerate(rows)]
 
 
-def plan_rows(build: Build[GivenRecipe]) -> list[str]:
+def plan_rows(build: Build[GivenRecipe]) -> list[Shard]:
     """One shard for each part of the questions of a task and split: `hotpotqa-test-00000`."""
-    names = []
-    for task in build.recipe.tasks:
-        for split in SPLITS:
-            names += sorted(f"{task}-{path.stem}" for path in build.path("read", task).glob(f"{split}-*.json"))
-    return names
+    return [
+        Shard(f"{task}-{split}-{part:05d}", task, split, part=part)
+        for task in build.recipe.tasks
+        for split in SPLITS
+        for part in range(len([*build.path("read", task).glob(_questions_name(split, "*"))]))
+    ]
 
 
-def make_rows(build: Build[GivenRecipe], shard: str, out: Path, tick: Tick) -> Counts:
+def _questions_name(split: str, part: str) -> str:
+    return f"{split}-{part}.json"
+
+
+def make_rows(build: Build[GivenRecipe], shard: Shard, out: Path, tick: Tick) -> Counts:
     """Writes the rows of a part of the questions; what a length cannot hold is counted."""
-    task, split, part = shard.split("-")
-    folder, counts = build.path("read", task), Counter[str]()
-    maker = _Maker(build.recipe, cast(Split, split), _passages(folder / _PASSAGES), counts)
-    write_rows((row for asked in _asked(folder / f"{split}-{part}.json") for row in maker.rows(asked)), out)
+    split, folder, counts = cast(Split, shard.split), build.path("read", shard.task), Counter[str]()
+    maker = _Maker(build.recipe, split, _passages(folder / _PASSAGES), counts)
+    write_rows(
+        (row for asked in _asked(folder / _questions_name(split, f"{shard.part:05d}")) for row in maker.rows(asked)),
+        out,
+    )
     return dict(+counts)
 
 

@@ -30,7 +30,7 @@ from builders.synthetic.overlap import content_words
 from builders.synthetic.rows import WRITE, write_rows
 from builders.tasks import TaskSpec
 from builders.tokens import TokenCounter, token_counter
-from builders.work import Build, Counts
+from builders.work import Build, Counts, Shard
 
 _GROUPS, _FRAGMENTS = "groups.json", "pool"  # shards
 GROUPS_PER_SHARD = 4
@@ -77,12 +77,12 @@ class _Row(NamedTuple):
         return haystack(item.text for item in self.items)
 
 
-def plan_groups(build: Build[NeedlesRecipe]) -> list[str]:
+def plan_groups(build: Build[NeedlesRecipe]) -> list[Shard]:
     """One shard."""
-    return [_GROUPS]
+    return [Shard(_GROUPS)]
 
 
-def make_groups(build: Build[NeedlesRecipe], shard: str, out: Path, tick: Tick) -> Counts:
+def make_groups(build: Build[NeedlesRecipe], shard: Shard, out: Path, tick: Tick) -> Counts:
     """Writes the groups, with a limit the first of each category."""
     taken: Counter[str] = Counter()
     groups = []
@@ -98,12 +98,12 @@ def _groups(build: Build[NeedlesRecipe]) -> list[Group]:
     return [*map(Group.of_json, json.loads(build.path("groups", _GROUPS).read_text(encoding="utf-8")))]
 
 
-def plan_fragments(build: Build[NeedlesRecipe]) -> list[str]:
+def plan_fragments(build: Build[NeedlesRecipe]) -> list[Shard]:
     """One shard."""
-    return [_FRAGMENTS]
+    return [Shard(_FRAGMENTS)]
 
 
-def make_fragments(build: Build[NeedlesRecipe], shard: str, out: Path, tick: Tick) -> Counts:
+def make_fragments(build: Build[NeedlesRecipe], shard: Shard, out: Path, tick: Tick) -> Counts:
     """Writes the fragments of all texts; what cannot be used is counted."""
     recipe, counts = build.recipe, Counter[str]()
     texts = {place: given.path for place, given in build.inputs.items() if place != "groups"}
@@ -112,17 +112,17 @@ def make_fragments(build: Build[NeedlesRecipe], shard: str, out: Path, tick: Tic
     return dict(+counts)
 
 
-def plan_rows(build: Build[NeedlesRecipe]) -> list[str]:
+def plan_rows(build: Build[NeedlesRecipe]) -> list[Shard]:
     """One shard for every few groups."""
-    return [f"{number:05d}" for number in range(-(-len(_groups(build)) // GROUPS_PER_SHARD))]
+    return [Shard(f"{number:05d}", part=number) for number in range(-(-len(_groups(build)) // GROUPS_PER_SHARD))]
 
 
-def make_rows(build: Build[NeedlesRecipe], shard: str, out: Path, tick: Tick) -> Counts:
+def make_rows(build: Build[NeedlesRecipe], shard: Shard, out: Path, tick: Tick) -> Counts:
     """Writes the rows of some groups, those of each in turn with its lengths from the shortest.
 
     A group without fragments enough for a length is left out of it, and its rows counted as `too_few_fragments`.
     """
-    first, counts = int(shard) * GROUPS_PER_SHARD, Counter[str]()
+    first, counts = shard.part * GROUPS_PER_SHARD, Counter[str]()
     groups, pool = _groups(build)[first : first + GROUPS_PER_SHARD], _pool(build.path("fragments", _FRAGMENTS))
     haystacks = _Haystacks(build.recipe, token_counter(build.recipe.tokenizer), counts)
     write_rows((row for group in groups for row in haystacks.rows(group, pool.without(barred_words(group)))), out)

@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 from builders.engine import Stage, Tick
 from builders.errors import SetupError
 from builders.schema import INSTANCES, SPLITS, Split
-from builders.stages.files import instance_writer
+from builders.stages.files import files_of, instance_writer
 from builders.synthetic.base import Made, MadeRecipe
-from builders.work import Build, Counts
+from builders.work import Build, Counts, Shard
 
 ROWS_PER_GROUP = 64  # of a Parquet file
 
@@ -57,33 +57,30 @@ def _name(config: str, split: str) -> str:
 
 def _files(build: Build[MadeRecipe], config: str, split: str) -> list[Path]:
     """The files of the stage `rows` with rows of a config and split, in order."""
-    paths = (build.path("rows", shard) / _name(config, split) for shard in build.shards("rows"))
+    paths = (path / _name(config, split) for path in build.paths("rows"))
     return [path for path in paths if path.is_file()]
 
 
-def plan_write(build: Build[MadeRecipe]) -> list[str]:
+def plan_write(build: Build[MadeRecipe]) -> list[Shard]:
     """One shard for each file of the dataset; SetupError where a config has no row of a split that another has."""
     configs = build.recipe.configs
     splits = [split for split in SPLITS if any(_files(build, config, split) for config in configs)]
-    names = []
+    shards: list[Shard] = []
     for config in configs:
         for split in splits or SPLITS:
             rows = sum(pq.read_metadata(path).num_rows for path in _files(build, config, split))
             if not rows:
                 raise SetupError(f"no instance of {config}, {split} fits; take {config} out of the recipe")
-            files = -(-rows // build.recipe.rows_per_file)
-            names += [f"{config}--{split}-{number:05d}-of-{files:05d}.parquet" for number in range(files)]
-    return names
+            shards += files_of(config, split, -(-rows // build.recipe.rows_per_file))
+    return shards
 
 
-def make_write(build: Build[MadeRecipe], shard: str, out: Path, tick: Tick) -> Counts:
+def make_write(build: Build[MadeRecipe], shard: Shard, out: Path, tick: Tick) -> Counts:
     """Writes one file, in row groups of a fixed number."""
-    config, name = shard.split("--")
-    split, number = name.split("-")[:2]
     most = build.recipe.rows_per_file
     rows = 0
     with instance_writer(out) as writer:
-        for table in _in_groups(_batches(_files(build, config, split), int(number) * most, most)):
+        for table in _in_groups(_batches(_files(build, shard.config, str(shard.split)), shard.part * most, most)):
             rows += table.num_rows
             writer.write_table(table, row_group_size=table.num_rows)
     return {"rows": rows}

@@ -7,24 +7,24 @@ from rich.progress import Progress
 
 from builders.engine import Pool, Stage, Tick, run_stage
 from builders.files import replacing, write_json
-from builders.work import Build, Counts, mark_of
+from builders.work import Build, Counts, Shard, mark_of
 
 MADE: list[str] = []
 
 
-def plan(build: Build) -> list[str]:
-    return ["a", "b", "c"]
+def plan(build: Build) -> list[Shard]:
+    return [Shard("a"), Shard("b", "nq", "test", part=3), Shard("c", config="4k_p0")]
 
 
-def make(build: Build, shard: str, out: Path, tick: Tick) -> Counts:
-    MADE.append(shard)
-    out.write_text(f"{shard} of {build.digests['one'][:1]}")
+def make(build: Build, shard: Shard, out: Path, tick: Tick) -> Counts:
+    MADE.append(shard.name)
+    out.write_text(f"{shard.name} of {build.digests['one'][:1]}")
     return {"letters": 1}
 
 
-def fail_at_b(build: Build, shard: str, out: Path, tick: Tick) -> Counts:
+def fail_at_b(build: Build, shard: Shard, out: Path, tick: Tick) -> Counts:
     out.write_text("half")
-    if shard == "b":
+    if shard.name == "b":
         raise RuntimeError("stopped")
     return {"letters": 1}
 
@@ -51,10 +51,17 @@ def run(tmp_path: Path, digest: str = "d" * 64, run: Any = make, workers: int = 
 @pytest.mark.parametrize(("workers", "alone"), [(1, False), (2, False), (2, True)])
 def test_all_shards_are_made_and_counted(tmp_path: Path, workers: int, alone: bool) -> None:
     here = run(tmp_path, workers=workers, alone=alone)
-    assert here.shards("one") == ["a", "b", "c"]
+    assert here.shards("one") == plan(here)
+    assert [path.name for path in here.paths("one")] == ["a", "b", "c"]
     assert here.counts("one") == {"letters": 3}
     assert here.path("one", "b").read_text() == "b of d"
     assert not [path for path in here.folder("one").iterdir() if path.name.startswith(".")]
+
+
+def test_a_folder_of_an_earlier_version_has_shards_with_names_alone(tmp_path: Path) -> None:
+    here = run(tmp_path)
+    write_json(here.folder("one") / "done.json", {"shards": ["a", "b"]})
+    assert here.shards("one") == [Shard("a"), Shard("b")]
 
 
 def test_what_is_done_is_not_done_again(tmp_path: Path) -> None:

@@ -62,8 +62,8 @@ def made_rows(recipe: MadeRecipe, paths: Mapping[str, Path]) -> tuple[list[Made]
         for stage in stages:
             run_stage(stage, build, Pool(1), Progress(disable=True))
             counts.update(build.counts(stage.name))
-        for shard in build.shards("rows"):
-            for path in sorted(build.path("rows", shard).glob("*.parquet")):
+        for shard in build.paths("rows"):
+            for path in sorted(shard.glob("*.parquet")):
                 config, split = path.stem.split("--")
                 rows += [Made(config, split, row) for row in pq.read_table(path).to_pylist()]
     return rows, counts

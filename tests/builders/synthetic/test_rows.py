@@ -23,7 +23,7 @@ from builders.synthetic.base import Made, MadeRecipe, row_of
 from builders.synthetic.rows import WRITE, write_rows
 from builders.tasks import TaskSpec
 from builders.views import connect
-from builders.work import Build, Counts
+from builders.work import Build, Counts, Shard
 from validation.checks.schema import difference
 
 
@@ -37,12 +37,12 @@ class Squares(MadeRecipe):
         return [TaskSpec("squares", "qa", source=paths["words"].name)]
 
 
-def plan(build: Build[Squares]) -> list[str]:
-    return [str(number) for number in range(build.recipe.n)]
+def plan(build: Build[Squares]) -> list[Shard]:
+    return [Shard(str(number), part=number) for number in range(build.recipe.n)]
 
 
-def make(build: Build[Squares], shard: str, out: Path, tick: Tick) -> Counts:
-    number, words = int(shard), build.inputs["words"].path.read_text().split()
+def make(build: Build[Squares], shard: Shard, out: Path, tick: Tick) -> Counts:
+    number, words = shard.part, build.inputs["words"].path.read_text().split()
     gold = Item(0, f"{number}:0", "Squares", f"{number} times {number} is {number**2}.", "gold")
     other = Item(1, "w:0", "Words", " ".join(words), "random")
     question = Question(f"s-{number}", "squares", f"{number}^2?", [str(number**2)], "text", [], 1, ["square"])
