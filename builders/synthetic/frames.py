@@ -7,14 +7,12 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from heapq import heappop, heappush
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 from pydantic import Field
 
-from builders.chunk import chunk_page
 from builders.config import QuestionSource, Source
 from builders.engine import Pipeline, Stage, Tick
 from builders.errors import SetupError
@@ -25,6 +23,7 @@ from builders.schema import Page, Question, Quote
 from builders.seeds import order_key
 from builders.sources import PAGE_READERS, QUESTION_READERS
 from builders.synthetic.base import Made, MadeRecipe, row_of
+from builders.synthetic.pages import Passages, Sample
 from builders.synthetic.rows import WRITE, write_rows
 from builders.tasks import TaskSpec
 from builders.work import Build, Counts, Shard
@@ -168,7 +167,7 @@ def read_articles(recipe: FramesRecipe, path: Path, titles: set[str], counts: Co
     so it does not depend on the order of the source, and memory does not grow with it.
     """
     found: dict[str, Page] = {}
-    sample, read = _Sample(recipe.seed, VARIETY * recipe.words), Counter[str]()
+    sample, read = Sample(recipe.seed, VARIETY * recipe.words), Counter[str]()
     for page in PAGE_READERS[recipe.knowledge.reader](path, read):
         title = page.title[:1].upper() + page.title[1:]  # as links have it
         if title in titles:
@@ -179,52 +178,10 @@ def read_articles(recipe: FramesRecipe, path: Path, titles: set[str], counts: Co
     if recipe.knowledge.rows and read["read"] != recipe.knowledge.rows:
         raise SetupError(f"{path} has {read['read']} records, and the recipe says {recipe.knowledge.rows}")
     counts["pages_read"] += read["read"]
-    passages = _Passages(recipe.chunk_words)
+    passages = Passages(recipe.chunk_words)
     gold = {title: [item._replace(role="gold") for item in passages.of(page)] for title, page in found.items()}
     others = [item for page in sample.pages() for item in passages.of(page)]
     return Articles({title: items for title, items in gold.items() if items}, others)
-
-
-class _Sample:
-    """The pages with the smallest hashes of their ids, as few as hold so many words."""
-
-    def __init__(self, seed: str, words: int) -> None:
-        self._seed, self._words, self._held = seed, words, 0
-        self._heap: list[tuple[int, str, int, Page]] = []
-
-    def add(self, page: Page) -> None:
-        words = sum(max(len(text.split()), len(text) // 10) for text in page.paragraphs[1:])
-        key = int.from_bytes(order_key(self._seed, "filler", page.page_id), "big")
-        heappush(self._heap, (-key, page.page_id, words, page))
-        self._held += words
-        while self._held - self._heap[0][2] >= self._words:
-            self._held -= heappop(self._heap)[2]
-
-    def pages(self) -> list[Page]:
-        return [page for *_, page in sorted(self._heap, key=lambda entry: -entry[0])]
-
-
-class _Passages:
-    """Passages of pages, each with a number of its own."""
-
-    def __init__(self, words: int) -> None:
-        self._words = words
-        self._known: dict[str, tuple[str, list[Item]]] = {}  # title and passages by the page's id
-        self._next = 0
-
-    def of(self, page: Page) -> list[Item]:
-        if page.page_id not in self._known:
-            pieces = chunk_page(page, self._words)
-            passages = [
-                Item(self._next + n, f"{page.page_id}:{n}", page.title, piece.text, "random")
-                for n, piece in enumerate(pieces)
-            ]
-            self._known[page.page_id] = (page.title, passages)
-            self._next += len(pieces)
-        title, passages = self._known[page.page_id]
-        if title != page.title:
-            raise SetupError(f"the knowledge source has several pages with id {page.page_id}; keep one of each")
-        return passages
 
 
 def _questions(recipe: FramesRecipe, path: Path, counts: Counter[str]) -> list[Question]:

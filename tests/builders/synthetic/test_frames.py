@@ -16,7 +16,8 @@ from builders.prompts import render
 from builders.schema import Page
 from builders.sources import PAGE_READERS
 from builders.synthetic.base import Made
-from builders.synthetic.frames import KIND, FramesRecipe, _Sample
+from builders.synthetic.frames import KIND, FramesRecipe
+from builders.synthetic.pages import Sample
 from builders.text import contains
 from builders.tokens import token_counter
 from tests.builders.synthetic.small import made_rows
@@ -134,13 +135,13 @@ def test_limit_counts_built_questions(tmp_path: Path) -> None:
 
 def test_the_sample_is_the_fewest_pages_that_hold_the_words() -> None:
     pages = [Page(str(n), "T", ["T", "word " * (5 + n % 7)], []) for n in range(50)]
-    sample = _Sample("v1", 60)
+    sample = Sample("v1", 60)
     for one in pages:
         sample.add(one)
     found = [len(one.paragraphs[1].split()) for one in sample.pages()]
     assert sum(found) >= 60 > sum(found[:-1])
     rest = [one for one in pages if one not in sample.pages()]
-    again = _Sample("v1", 10**9)
+    again = Sample("v1", 10**9)
     for one in rest + sample.pages():
         again.add(one)
     assert again.pages()[: len(found)] == sample.pages()
