@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
+from builders.errors import SetupError
 from builders.files import write_json
 from eval_harness.commands.options import Batches, Prompted, Server, Speed
 from eval_harness.data.dataset import Dataset
@@ -51,7 +52,13 @@ def batch_of(asked: Prompted, speed: Speed) -> int:
 
 def counter_of(asked: Prompted, server: Server, dataset: Dataset) -> str:
     """The name of what counts a model's prompts: the model itself, or for a server a tokenizer."""
-    return (server.tokenizer or dataset.manifest.tokenizer_name()) if is_remote(asked.model) else asked.model
+    if not is_remote(asked.model):
+        return asked.model
+    if server.tokenizer:
+        return server.tokenizer
+    if dataset.manifest.tokenizer is None:
+        raise SetupError(f"the manifest of {dataset.folder} names no tokenizer; give one with --tokenizer")
+    return dataset.manifest.tokenizer.name
 
 
 def ready(asked: Prompted, speed: Speed, server: Server, counter: str) -> Model:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from builders.errors import SetupError
-from builders.manifest import raw_manifest
+from builders.manifest import read_manifest
 from builders.views import connect
 from eval_harness.data.dataset import open_dataset
 from eval_harness.report.study import Study
@@ -33,7 +33,7 @@ def instances_of(study: Study, folder: Path) -> Instances:
 
 def first_instances(folder: Path, configs: Collection[str], split: str, limit: int) -> Instances:
     """The first `limit` instances of each task in each config's split; all configs, when none is named."""
-    there = raw_manifest(folder)["configs"]
+    there = read_manifest(folder).configs
     if unknown := sorted(set(configs) - set(there)):
         raise SetupError(f"no config {', '.join(unknown)} in {folder}; there are {', '.join(there)}")
     connection = connect(folder)
@@ -46,7 +46,7 @@ def first_instances(folder: Path, configs: Collection[str], split: str, limit: i
             if taken[task] <= limit:
                 wanted[config].append(id)
     if not any(wanted.values()):
-        splits = sorted({split for config in configs or there for split in there[config]})
+        splits = sorted({split for config in configs or there for split in there[config].files})
         raise SetupError(f"no rows in split {split!r} of {folder}; its splits are {', '.join(splits)}")
     return _read(folder, wanted)
 

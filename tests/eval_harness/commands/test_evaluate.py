@@ -35,7 +35,7 @@ def test_a_run_leaves_rows_record_and_summary_and_can_be_repeated(
     assert len(rows) == 3 * 2
     recorded = json.loads((run / "run.json").read_text())
     assert recorded["model"]["name"] == "tiny-chat"
-    assert recorded["max_new_tokens"] == {"qa": 4, "fact": 4, "dialogue": 4}
+    assert recorded["max_new_tokens"] == dict.fromkeys(("qa", "fact", "dialogue", "set", "needle"), 4)
     summary = json.loads((run / "summary.json").read_text())
     assert len(summary["cells"]) == 6
     assert summary["tokens"]["n_prompt_tokens"] == sum(row.n_prompt_tokens or 0 for row in rows)
@@ -62,7 +62,7 @@ def test_a_dry_run_for_an_endpoint_counts_with_a_named_tokenizer_and_says_what_i
 ) -> None:
     arguments = ["eval", str(dataset_folder), "--config", "1k_p0", "--model", "openai:m", "--method", "vanilla_rag"]
     arguments += ["--dry-run", "--task", "nq", "--price-in", "1000000", "--price-out", "2000000"]
-    with pytest.raises(SetupError, match="names no tokenizer; name one with --tokenizer"):
+    with pytest.raises(SetupError, match="names no tokenizer; give one with --tokenizer"):
         RUNNER.invoke(app, arguments, catch_exceptions=False)
     result = RUNNER.invoke(app, [*arguments, "--tokenizer", str(chat_folder)], catch_exceptions=False)
     said = re.search(r"2 different prompts: (\d+) tokens to read, at most 128 to write, at most (\d+)", result.stdout)
