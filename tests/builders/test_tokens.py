@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
+from builders.bundled import bundled_file
 from builders.errors import SetupError
 from builders.tokens import token_counter
 
@@ -36,6 +37,10 @@ def test_a_folder_and_a_file_are_the_same(tmp_path: Path) -> None:
 def test_counts_are_those_of_transformers(text: str, tokenizer: Any) -> None:
     """Case 116: the text as it is, not pieces of it."""
     assert token_counter("smollm2").count(text) == len(tokenizer(text)["input_ids"])
+
+
+def test_the_bundled_tokenizer_is_that_of_the_bundled_model() -> None:
+    assert token_counter("smollm2").sha256 == token_counter(str(bundled_file("smollm2"))).sha256
 
 
 def test_what_is_no_tokenizer(tmp_path: Path) -> None:
