@@ -107,7 +107,6 @@ def test_its_model_is_asked_and_its_scorer_scores(dataset: Path, work: Path, sit
     assert sum(row["scores"]["begins_strict"] for row in rows) == 0
 
 
-@pytest.mark.xfail(reason="tasks and files of a manifest are not read everywhere yet")
 def test_the_card_needs_none_of_it(dataset: Path, work: Path) -> None:
     written = icr2("card", dataset, cwd=work)
     assert written.returncode == 0, written.stderr
