@@ -13,8 +13,8 @@ from eval_harness.conditions.ranking import Retrieval
 from eval_harness.data.dataset import Instance, load_instances, open_dataset
 from eval_harness.methods.base import Method, Question
 from eval_harness.methods.limits import LIMITS
-from eval_harness.methods.names import METHODS, settings
-from eval_harness.methods.rap import Probed
+from eval_harness.methods.probed import Probed
+from eval_harness.methods.registry import setting, settings
 from eval_harness.models import load_model
 from eval_harness.models.base import GenerationError, Model
 from eval_harness.models.session import Session
@@ -65,7 +65,7 @@ def bench(folder: Path, work: Path) -> list[Result]:
 
 def compared(instances: list[Instance], rap: Method, model: Model) -> Result:
     """The result for some instances: each answered by both methods in turn, the first of them taking turns too."""
-    vanilla = METHODS["vanilla_rag"].method
+    vanilla = setting("vanilla_rag").method
     _seconds(vanilla, instances[0], model)  # warms up
     pairs = []
     for at, instance in enumerate(instances):

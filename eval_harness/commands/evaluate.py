@@ -14,8 +14,8 @@ from eval_harness.commands.asking import answered, completed, counter_of, ready,
 from eval_harness.commands.show_prompt import show_prompt
 from eval_harness.conditions.ranking import ENCODER
 from eval_harness.data.dataset import check_parts, open_dataset
-from eval_harness.methods.names import NAMES
-from eval_harness.methods.rap import Probed
+from eval_harness.methods.probed import Probed
+from eval_harness.methods.registry import forms
 from eval_harness.models.local import BUNDLED_MODELS, find_checkpoint
 from eval_harness.probing.heads import read_heads
 from eval_harness.run.plan import Plan
@@ -58,9 +58,7 @@ def evaluate(
         list[str],
         option(
             "method",
-            f"{SEVERAL} One of {', '.join(NAMES)}, retrieved ones also as NAME@K, each also as NAME+cite; rap@QxM; for "
-            "a tuned model sft_da, sft_rta or sft_cci, also as NAME+rap, NAME+rap@QxM or NAME+block_context, and "
-            "rethead@K, also as rethead@K+reprompt.",
+            f"{SEVERAL} One of {', '.join(forms())}; see icr2 methods.",
         ),
     ],
     rows: options.Part,

@@ -14,7 +14,7 @@ from eval_harness.commands import options
 from eval_harness.commands.asking import answered, completed, counter_of, ready, show_plan
 from eval_harness.conditions.ranking import ENCODER, RANKERS
 from eval_harness.data.dataset import check_parts, open_dataset
-from eval_harness.methods.names import K
+from eval_harness.methods.retrieved import K
 from eval_harness.protocols.base import Protocol
 from eval_harness.protocols.oncu.matched import CITING, FULL, NONE, ORACLE, RETRIEVED
 from eval_harness.run.plan import Plan

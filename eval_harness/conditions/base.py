@@ -13,11 +13,15 @@ Show = Callable[[Instance], list[Passage] | None]
 
 
 class Condition(NamedTuple):
-    """A condition's name and what it shows; `selects` where a retriever chose it, so that it can be scored."""
+    """A condition's name and what it shows; `selects` where a retriever chose it, so that it can be scored.
+
+    `ranker` is what of ours ranked it.
+    """
 
     name: str
     show: Show
     selects: bool = False
+    ranker: Ranker | None = None
 
 
 def closed_book(instance: Instance) -> list[Passage] | None:
@@ -45,6 +49,11 @@ def retrieved(retrieval: Retrieval, ranker: Ranker, k: int) -> Show:
         return [instance.passages[position] for position in sorted(best)]
 
     return show
+
+
+def retrieved_condition(retrieval: Retrieval, ranker: Ranker, k: int) -> Condition:
+    """The condition that shows the k best passages by a ranker."""
+    return Condition(f"retrieved_{ranker}@{k}", retrieved(retrieval, ranker, k), selects=True, ranker=ranker)
 
 
 CONDITIONS = {

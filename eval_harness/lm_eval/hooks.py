@@ -13,7 +13,7 @@ from eval_harness.lm_eval.hub import fetch
 from eval_harness.lm_eval.room import check_room
 from eval_harness.methods.direct import Direct
 from eval_harness.methods.limits import LIMITS
-from eval_harness.methods.names import METHODS
+from eval_harness.methods.registry import setting
 from eval_harness.scoring.score import Wanted, score_output
 
 VERSION = "1.0"  # raised with every change that moves a score; README.md in this folder lists the changes
@@ -71,7 +71,7 @@ def _task(document: Document) -> TaskSpec:
 
 
 def _document(instance: Instance, config: str, method: str) -> Document | None:
-    prompt = METHODS[method].prompt(instance)
+    prompt = setting(method).prompt(instance)
     answers = instance.spec.usable(instance.answers)
     if prompt is None or not answers:
         return None

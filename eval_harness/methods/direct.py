@@ -1,40 +1,50 @@
 """Direct answer: table 8's prompt over the passages, and the output read as the answer."""
 
-from collections.abc import Sequence
+from typing import ClassVar
 
-from builders.prompts import Prompt
-from builders.tasks import TaskSpec
-from eval_harness.data.dataset import Instance, Passage, prompt_over
-from eval_harness.methods.base import Answer, Question
-from eval_harness.models.base import GenerationError, Model
+from eval_harness.conditions.base import CONDITIONS
+from eval_harness.methods.base import Given, Method, Name, Setting
+from eval_harness.models.base import Model
 from eval_harness.models.checkpoint import check_answers_at_once
-from eval_harness.models.session import Session
-from eval_harness.parsing.answers import Parsed, parse
+
+CITE = r"(?P<cites>\+cite)?"
 
 
-class Direct:
+class Direct(Method):
     """One prompt, one output; with `cites`, it asks for the numbers of the passages too."""
 
-    keeps = False
+    form: ClassVar[str] = "[+cite]"
+    grammar: ClassVar[str] = CITE
 
     def __init__(self, cites: bool = False) -> None:
         self.name = "direct+cite" if cites else "direct"
-        self._cites = cites
+        self.cites = cites
+
+    @classmethod
+    def named(cls, name: Name, given: Given) -> Setting:
+        """A direct answer under the condition of the class."""
+        return Setting(name.text, cls.condition, Direct(bool(name.get("cites"))))
 
     def check(self, model: Model) -> None:
         """Raises SetupError for a model that was tuned to begin with something else."""
         check_answers_at_once(model)
 
-    def prompt(self, instance: Instance, passages: Sequence[Passage]) -> Prompt:
-        """The prompt for the instance's query over the passages."""
-        return prompt_over(instance, passages, self._cites)
 
-    def answer(self, session: Session, questions: Sequence[Question]) -> list[Answer | GenerationError]:
-        """The model's outputs."""
-        prompts = [self.prompt(question.instance, question.passages).text for question in questions]
-        found = session.generate(prompts, questions[0].max_new_tokens)
-        return [one if isinstance(one, GenerationError) else Answer(one) for one in found]
+class ClosedBook(Direct):
+    """Without passages."""
 
-    def read(self, task: TaskSpec, output: str) -> Parsed:
-        """The answer in an output, and the passages cited."""
-        return parse(task, output, self._cites)
+    says = "answers without passages"
+    condition = CONDITIONS["closed_book"]
+
+
+class VanillaRag(Direct):
+    """Over the full context."""
+
+    says = "answers from the full context"
+
+
+class OracleRag(Direct):
+    """Over the gold passages alone."""
+
+    says = "answers from the gold passages"
+    condition = CONDITIONS["oracle_rag"]

@@ -1,90 +1,52 @@
 """Retrieval attention probing: answers from the passages that the retrieval heads look at (paper, formula 5)."""
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from builders.errors import SetupError
 from builders.prompts import Prompt
 from builders.tasks import TaskSpec
 from eval_harness.data.dataset import Instance, Passage
-from eval_harness.methods.base import Answer, Question
+from eval_harness.methods.base import Answer, Given, Method, Name, Question, Setting
 from eval_harness.methods.direct import Direct
+from eval_harness.methods.probed import Choice
 from eval_harness.methods.timing import Steps
-from eval_harness.methods.tuned import Tuned
 from eval_harness.models.base import Attends, GenerationError, Model
 from eval_harness.models.session import Session
 from eval_harness.models.steps import marks_of, retrieval
 from eval_harness.parsing.answers import Parsed
-from eval_harness.probing.heads import Head, Heads, Setting, check_model, union
-from eval_harness.probing.probe import Variant, scores_of
+from eval_harness.probing.heads import Setting as HeadSetting
+from eval_harness.probing.heads import check_model, preset, union
+from eval_harness.probing.probe import scores_of
 
 DIRECT = Direct()
+GRAMMAR = r"(?:@(?P<q>[1-9][0-9]*)x(?P<m>[1-9][0-9]*))?"
 
 
-@dataclass(frozen=True)
-class Probed:
-    """Heads that a probe found, the layer up to which they may be used, and the preset that `rap` alone stands for."""
-
-    heads: Heads
-    preset: str | None = None
-    max_layer: int | None = None
-
-
-@dataclass(frozen=True)
-class Choice:
-    """The heads that choose, and how: `settings` by task, with "" for every other task."""
-
-    heads: Heads
-    settings: Mapping[str, Setting]
-    max_layer: int | None = None
-
-    def setting(self, task: str) -> Setting:
-        """How many heads and passages a task gets; SetupError where it has no setting."""
-        found = self.settings.get(task, self.settings.get(""))
-        if found is None:
-            raise SetupError(f"the preset says no Q and M for the task {task}; write rap@QxM, such as rap@4x1")
-        return found
-
-    @property
-    def variant(self) -> Variant:
-        """The scores that the heads were probed with."""
-        made = self.heads.made_from
-        return Variant(made["position"], made["pooling"], made["calibrated"])
-
-    def describe(self) -> dict[str, Any]:
-        """What answers depend on, for the record of a run."""
-        tasks = {
-            task: {**setting._asdict(), "heads": [list(head) for head in self.chosen(setting)]}
-            for task, setting in sorted(self.settings.items())
-        }
-        return {"tasks": tasks, "n": self.heads.n, "made_from": self.heads.made_from}
-
-    def chosen(self, setting: Setting) -> list[Head]:
-        """The heads of a setting."""
-        return self.heads.best(setting.q, setting.m, self.max_layer)
-
-    def check(self) -> None:
-        """Raises SetupError where a setting asks for more than was probed."""
-        for setting in self.settings.values():
-            self.chosen(setting)
-
-
-class Rap:
+class Rap(Method):
     """Reads the context up to the highest head chosen, keeps what the heads look at, and asks again with that alone.
 
     `asking` is how it asks, first and last. Heads that were probed while the model wrote its retrieval look from there.
     """
 
+    says = "answers from the passages that Q heads look at most, M each"
+    form = "[@QxM]"
+    grammar = GRAMMAR
+    needs = ("heads", "attention")
     keeps = True
 
-    def __init__(self, choice: Choice, asking: Direct | Tuned = DIRECT) -> None:
+    def __init__(self, choice: Choice, asking: Method = DIRECT) -> None:
         self.choice = choice
         self._asking = asking
+        self.cites, self.retrieves = asking.cites, asking.retrieves
         # answers to one prompt differ with the heads, and so must the names under which they are kept
         settings = " ".join(f"{task or '*'}:{q}x{m}" for task, (q, m) in sorted(choice.settings.items()))
         self.name = f"{'' if asking is DIRECT else f'{asking.name}+'}rap {settings}"
+
+    @classmethod
+    def named(cls, name: Name, given: Given) -> Setting:
+        """Direct answers from what the heads look at."""
+        return rap_setting(name, given, DIRECT)
 
     def prompt(self, instance: Instance, passages: Sequence[Passage]) -> Prompt:
         """The prompt over all passages, which the heads look at."""
@@ -101,11 +63,10 @@ class Rap:
 
     def check(self, model: Model) -> None:
         """Raises SetupError unless the model shows its attention, is the one that was probed, and may be asked so."""
-        if not isinstance(model, Attends):
-            raise SetupError(f"{model.name} shows no attention, so rap cannot be used with it; use a local model")
+        super().check(model)
         self._asking.check(model)
         check_model(self.choice.heads, model.describe())
-        if self._looks_from_retrieval:
+        if self._looks_from_retrieval and isinstance(model, Attends):
             marks_of(model)
 
     def read(self, task: TaskSpec, output: str) -> Parsed:
@@ -125,13 +86,13 @@ class Rap:
         setting = self.choice.setting(instance.task)
         heads = self.choice.chosen(setting)
         layers = sorted({head.layer for head in heads})
-        steps, written = Steps(), None
+        steps, written, prompt = Steps(), None, self.asked(question)
         prefix: Any = session.prefix()
         try:
             if self._looks_from_retrieval:
-                written = retrieval(model, self.prompt(instance, instance.passages).text, prefix)
+                written = retrieval(model, prompt.text, prefix)
                 steps.done("retrieval")
-            scores = scores_of(model, instance, [self.choice.variant], layers, True, prefix, written)
+            scores = scores_of(model, instance, [self.choice.variant], layers, True, prefix, written, prompt)
             steps.done("probe")
         except GenerationError as error:
             return error
@@ -139,6 +100,18 @@ class Rap:
         kept = [instance.passages[at] for at in chosen]
         steps.done("filter")
         return _Chosen(Question(instance, kept, question.max_new_tokens), steps.seconds)
+
+
+def rap_setting(name: Name, given: Given, asking: Method) -> Setting:
+    """Retrieval attention probing over the full context, with the Q and M of a name or else of a preset or a sweep."""
+    probed = given.heads(name.text)
+    if name.get("q"):
+        chosen = {"": HeadSetting(name.number("q"), name.number("m"))}
+    else:
+        chosen = (not probed.preset and probed.heads.tuned()) or preset(probed.preset)
+    choice = Choice(probed.heads, chosen, probed.max_layer)
+    choice.check()
+    return Setting(name.text, Rap.condition, Rap(choice, asking))
 
 
 class _Chosen(NamedTuple):

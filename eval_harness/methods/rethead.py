@@ -6,10 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from builders.errors import SetupError
-from builders.prompts import Prompt
-from builders.tasks import TaskSpec
-from eval_harness.data.dataset import Instance, Passage, prompt_over
-from eval_harness.methods.base import Answer, Question
+from eval_harness.data.dataset import prompt_over
+from eval_harness.methods.base import Answer, Given, Method, Name, Question, Setting
 from eval_harness.methods.head.answering import answer_from, scored
 from eval_harness.methods.head.files import VARIANT, read_head
 from eval_harness.methods.head.top_k import top_k
@@ -19,7 +17,6 @@ from eval_harness.models.checkpoint import check_variant, training_of
 from eval_harness.models.prefix import can_share
 from eval_harness.models.session import Session
 from eval_harness.models.steps import generation
-from eval_harness.parsing.answers import Parsed, parse
 
 if TYPE_CHECKING:
     import torch
@@ -30,19 +27,28 @@ class _Local(Attends, InFolder, Protocol):
     """A model on this machine, whose folder may hold a head."""
 
 
-class RetHead:
+class RetHead(Method):
     """Reads the prompt once, hides every passage but the K that the head scores highest, and answers.
 
     With `reprompt` the model is asked again with these passages alone, which are then read anew, instead of going on
     from the prompt that it has read.
     """
 
+    says = "answers from the K passages that a trained head scores highest"
+    form = "@K[+reprompt]"
+    grammar = r"@(?P<k>[1-9][0-9]*)(?P<reprompts>\+reprompt)?"
+    needs = ("head", "attention")
     keeps = True
 
     def __init__(self, k: int, reprompt: bool = False) -> None:
         self.name = f"rethead@{k}{'+reprompt' if reprompt else ''}"
         self._k = k
         self._reprompt = reprompt
+
+    @classmethod
+    def named(cls, name: Name, given: Given) -> Setting:
+        """The head's choice over the full context."""
+        return Setting(name.text, cls.condition, cls(name.number("k"), bool(name.get("reprompts"))))
 
     def check(self, model: Model) -> None:
         """Raises SetupError unless the model was trained with a head, and passages can be hidden from it."""
@@ -58,26 +64,18 @@ class RetHead:
                 f"use {self.name}+reprompt"
             )
 
-    def prompt(self, instance: Instance, passages: Sequence[Passage]) -> Prompt:
-        """The prompt over all passages, which the head scores."""
-        return prompt_over(instance, passages)
-
     def answer(self, session: Session, questions: Sequence[Question]) -> list[Answer | GenerationError]:
         """The answer to each question from the passages chosen for it."""
         return [self._answer(session, question) for question in questions]
-
-    def read(self, task: TaskSpec, output: str) -> Parsed:
-        """The answer in an output."""
-        return parse(task, output)
 
     def _answer(self, session: Session, question: Question) -> Answer | GenerationError:
         model = session.model
         if not isinstance(model, _Local):
             raise TypeError(f"{model.name} gives no access to what it read, and was not checked")
-        instance, passages, limit = question
+        instance, passages, limit = question.instance, question.passages, question.max_new_tokens
         steps = Steps()
         try:
-            read = scored(model, _head_of(model), self.prompt(instance, passages), instance.query)
+            read = scored(model, _head_of(model), self.asked(question), instance.query)
             chosen = top_k(read.scores, self._k)
             kept = [passages[place] for place in chosen]
             steps.done("retrieval")

@@ -9,9 +9,9 @@ from builders.errors import SetupError
 from builders.tasks import TaskSpec
 from eval_harness.data.dataset import Instance, Passage
 from eval_harness.methods.base import Question
+from eval_harness.methods.base import Setting as Asking
 from eval_harness.methods.limits import LIMITS
-from eval_harness.methods.names import Setting as Asking
-from eval_harness.methods.names import setting_of
+from eval_harness.methods.registry import setting_of
 from eval_harness.models.base import GenerationError, Model
 from eval_harness.models.session import Session
 from eval_harness.probing.heads import Cell, Head, Heads, Setting, hits, union

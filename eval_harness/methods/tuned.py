@@ -1,13 +1,13 @@
 """Answers of models tuned on a variant of section 4.1: direct answer, retrieve then answer, cite context ids."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from builders.errors import SetupError
 from builders.prompts import Prompt
 from builders.tasks import TaskSpec
-from eval_harness.data.dataset import Instance, Passage, prompt_over
-from eval_harness.methods.base import Answer, Question
+from eval_harness.methods.base import Answer, Given, Method, Name, Need, Question, Setting
+from eval_harness.methods.rap import GRAMMAR, rap_setting
 from eval_harness.methods.timing import Steps
 from eval_harness.methods.variants import Variant
 from eval_harness.models.base import Attends, GenerationError, Model
@@ -23,10 +23,11 @@ CITATION_TOKENS = 128  # of cited numbers, about 25 of them
 ROOM: dict[Variant, int] = {"da": 0, "rta": RETRIEVAL_TOKENS, "cci": CITATION_TOKENS}  # of a retrieval, at most
 
 
-class Tuned:
+class Tuned(Method):
     """Table 8's prompt, answered as the variant was learned; what the model retrieves on the way is evidence."""
 
-    cites = False
+    needs: ClassVar[tuple[Need, ...]] = ("tuning",)
+    learned: ClassVar[Variant]
 
     def __init__(self, variant: Variant) -> None:
         self.variant = variant
@@ -34,17 +35,20 @@ class Tuned:
         self.keeps = variant in RETRIEVING
         self.retrieves = ROOM[variant]
 
+    @classmethod
+    def named(cls, name: Name, given: Given) -> Setting:
+        """The variant over the full context, with what the name adds to it."""
+        if name.get("rap"):
+            return rap_setting(name, given, Tuned(cls.learned))
+        return Setting(name.text, cls.condition, Blocked(cls.learned) if name.get("blocks") else Tuned(cls.learned))
+
     def check(self, model: Model) -> None:
         """Raises SetupError unless the model was tuned on the variant."""
         check_variant(model, self.variant, self.name)
 
-    def prompt(self, instance: Instance, passages: Sequence[Passage]) -> Prompt:
-        """The prompt for the instance's query over the passages."""
-        return prompt_over(instance, passages)
-
     def answer(self, session: Session, questions: Sequence[Question]) -> list[Answer | GenerationError]:
         """The model's outputs, with the passages that they retrieve."""
-        prompts = [self.prompt(question.instance, question.passages).text for question in questions]
+        prompts = [self.asked(question).text for question in questions]
         outputs = session.generate(prompts, questions[0].max_new_tokens)
         return [
             output if isinstance(output, GenerationError) else Answer(output, self.retrieved(question, output.text))
@@ -74,6 +78,8 @@ class Blocked(Tuned):
     Copies stand in the output, so all passages of the prompt are hidden; cited ones do not, and stay.
     """
 
+    needs = ("tuning", "attention")
+
     def __init__(self, variant: Variant) -> None:
         super().__init__(variant)
         self.name += "+block_context"
@@ -100,7 +106,7 @@ class Blocked(Tuned):
         model = session.model
         if not isinstance(model, Attends):
             raise TypeError(f"{model.name} gives no access to what it read, and was not checked")
-        prompt = self.prompt(question.instance, question.passages)
+        prompt = self.asked(question)
         steps = Steps()
         prefix: Any = session.prefix()
         try:
@@ -122,3 +128,30 @@ class Blocked(Tuned):
         spans = token_spans(model.template.places(prompt.text), prompt.spans)
         pairs = zip(question.passages, spans, strict=True)
         return [span for passage, span in pairs if passage.pid not in (shown or ())]
+
+
+class SftDa(Tuned):
+    """Direct answer."""
+
+    says = "answers as a model tuned to answer directly"
+    form = "[+rap[@QxM]]"
+    grammar = rf"(?P<blocks>(?!))?(?P<rap>\+rap{GRAMMAR})?"
+    learned = "da"
+
+
+class SftRta(Tuned):
+    """Retrieve, then answer."""
+
+    says = "answers as a model tuned to copy gold passages first"
+    form = "[+block_context | +rap[@QxM]]"
+    grammar = rf"(?P<blocks>\+block_context)?|(?P<rap>\+rap{GRAMMAR})"
+    learned = "rta"
+
+
+class SftCci(Tuned):
+    """Cite context ids, then answer."""
+
+    says = "answers as a model tuned to cite gold passages first"
+    form = SftRta.form
+    grammar = SftRta.grammar
+    learned = "cci"

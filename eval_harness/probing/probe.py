@@ -5,6 +5,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from builders.errors import SetupError
+from builders.prompts import Prompt
 from eval_harness.data.dataset import Instance, prompt_over
 from eval_harness.models.base import Attends, SharesPrefix
 from eval_harness.probing.heads import Heads, hits
@@ -57,17 +58,18 @@ def scores_of(
     stop: bool = False,
     prefix: Any = None,
     written: "Written | None" = None,
+    prompt: Prompt | None = None,
 ) -> dict[Variant, "torch.Tensor"]:
     """The scores of an instance's passages under each variant, [layers, heads, passages].
 
-    A model that can go on from a shared beginning reads the context once for all of them; `prefix` may hold it already,
-    and `written` the retrieval that some variants look from.
+    A model that can go on from a shared beginning reads the context once for all of them; `prefix` may hold it already.
+    `written` is the retrieval that some variants look from, and `prompt` that over all passages, where it was made.
     """
     found: dict[Variant, Any] = {}
-    prompt = prompt_over(instance, instance.passages)
+    prompt = prompt or prompt_over(instance, instance.passages)
     plain = [variant for variant in variants if variant.position != "retrieval"]
     if plain:
-        found |= _of_prompts(model, instance, plain, layers, stop, prefix)
+        found |= _of_prompts(model, instance, prompt, plain, layers, stop, prefix)
     if len(plain) < len(variants):
         from eval_harness.models.hf import Prefilled
         from eval_harness.models.prefix import can_share
@@ -82,15 +84,23 @@ def scores_of(
 
 
 def _of_prompts(
-    model: Attends, instance: Instance, variants: Sequence[Variant], layers: Sequence[int], stop: bool, prefix: Any
+    model: Attends,
+    instance: Instance,
+    prompt: Prompt,
+    variants: Sequence[Variant],
+    layers: Sequence[int],
+    stop: bool,
+    prefix: Any,
 ) -> dict[Variant, "torch.Tensor"]:
     """As `scores_of`, where nothing has to be written."""
     empty = instance._replace(query=NO_QUESTION)
-    prompts = {False: prompt_over(instance, instance.passages), True: prompt_over(empty, empty.passages)}
+    prompts = {False: prompt}
+    if _needed(variants, True):
+        prompts[True] = prompt_over(empty, empty.passages)
     positions = {variant.position for variant in variants}
     looks = [(position, null) for position in sorted(positions) for null in (False, True) if _needed(variants, null)]
     if prefix is None and len(looks) > 1 and isinstance(model, SharesPrefix):
-        prefix = model.prefill([prompts[False].text, prompts[True].text])
+        prefix = model.prefill([one.text for one in prompts.values()])
     found = {}
     for position, null in looks:
         query = NO_QUESTION if null else instance.query

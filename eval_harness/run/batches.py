@@ -49,7 +49,7 @@ def groups(asked: Sequence[Request], plan: Plan) -> list[Group]:
 
 
 def _alike(one: Request, other: Request) -> bool:
-    return (one.max_new_tokens, one.setting.method) == (other.max_new_tokens, other.setting.method)
+    return (one.max_new_tokens, one.setting.method.name) == (other.max_new_tokens, other.setting.method.name)
 
 
 def _has_room(batch: Sequence[Request], plan: Plan) -> bool:

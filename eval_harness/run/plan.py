@@ -9,9 +9,10 @@ from pathlib import Path
 from builders.errors import SetupError
 from eval_harness.conditions.ranking import ENCODER, Retrieval
 from eval_harness.data.dataset import Dataset, Instance, load_instances, shard
+from eval_harness.methods.base import Setting
 from eval_harness.methods.limits import LIMITS, Limits
-from eval_harness.methods.names import Setting, settings
-from eval_harness.methods.rap import Probed
+from eval_harness.methods.probed import Probed
+from eval_harness.methods.registry import settings
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from importlib.metadata import version
 from typing import Any
 
 from builders import prompts
-from eval_harness.methods.base import Checks
 from eval_harness.methods.rap import Rap
 from eval_harness.models.base import Model
 from eval_harness.models.checkpoint import training_of
@@ -20,8 +19,7 @@ _CHOSEN = ("split", "limit", "batch_size", "max_batch_tokens", "shard", "shares_
 def record(plan: Plan, model: Model) -> dict[str, Any]:
     """Everything that the results of a plan depend on, for run.json; SetupError where a method refuses the model."""
     for setting in plan.settings:
-        if isinstance(setting.method, Checks):
-            setting.method.check(model)
+        setting.method.check(model)
     probing = {one.name: one.method for one in plan.settings if isinstance(one.method, Rap)}
     training = training_of(model)
     rankers = [setting.ranker for setting in plan.settings if setting.ranker]

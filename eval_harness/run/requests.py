@@ -5,8 +5,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from eval_harness.data.dataset import Instance, Passage
-from eval_harness.methods.base import Question
-from eval_harness.methods.names import Setting
+from eval_harness.methods.base import Question, Setting
 from eval_harness.run.plan import Plan
 
 _ANY = 1 << 62  # positions of a model that takes any prompt

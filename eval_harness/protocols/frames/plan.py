@@ -10,7 +10,7 @@ from typing import Any, Literal
 from builders.errors import SetupError
 from eval_harness.conditions.base import Condition, Show, closed_book, oracle
 from eval_harness.data.dataset import Instance, Passage
-from eval_harness.methods.names import Setting
+from eval_harness.methods.base import Setting
 from eval_harness.protocols.frames.articles import Articles, article_of, articles_of, page_of
 from eval_harness.protocols.frames.queries import DIGEST, Style
 from eval_harness.protocols.frames.reading import OneStep, Room

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from builders.prompts import Prompt
 from builders.tasks import TaskSpec
 from eval_harness.data.dataset import Instance, Passage, prompt_over
-from eval_harness.methods.base import Answer, Question
+from eval_harness.methods.base import Answer, Method, Question
 from eval_harness.methods.limits import Limits
 from eval_harness.models.base import GenerationError
 from eval_harness.models.session import Session
@@ -80,7 +80,7 @@ def _largest(most: int, holds: Callable[[int], bool]) -> int:
     return low
 
 
-class OneStep:
+class OneStep(Method):
     """One prompt over the articles of a condition, one output."""
 
     name = "one step"

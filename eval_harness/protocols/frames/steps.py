@@ -15,7 +15,7 @@ from builders.prompts import Prompt
 from builders.tasks import TaskSpec
 from builders.text import normalise
 from eval_harness.data.dataset import Instance, Passage
-from eval_harness.methods.base import Answer, Question
+from eval_harness.methods.base import Answer, Method, Question
 from eval_harness.models.base import Generation, GenerationError
 from eval_harness.models.session import Session
 from eval_harness.parsing.answers import Parsed
@@ -51,7 +51,7 @@ class Steps(NamedTuple):
         return 2 * self.rounds if self.each_round else self.rounds + 1
 
 
-class MultiStep:
+class MultiStep(Method):
     """Asks for queries and retrieves, round by round, and answers from all that was found."""
 
     keeps = True

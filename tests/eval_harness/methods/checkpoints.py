@@ -6,9 +6,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from eval_harness.methods.tuned import Tuned
+from eval_harness.methods.variants import VARIANTS
 from eval_harness.models.fake import FakeModel
 from eval_harness.models.hf import HfModel
 from eval_harness.models.training import Data, Named, Training, write_training
+
+TUNED = {variant: Tuned(variant) for variant in VARIANTS}
 
 
 def training(variant: str, marks: bool = True) -> Training:

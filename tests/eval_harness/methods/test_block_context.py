@@ -8,14 +8,13 @@ import torch
 from builders.errors import SetupError
 from eval_harness.data.dataset import Instance, Passage
 from eval_harness.methods.base import Answer, Question
-from eval_harness.methods.names import TUNED
 from eval_harness.methods.tuned import Blocked
 from eval_harness.methods.variants import Variant
 from eval_harness.models.hf import HfModel
 from eval_harness.models.session import Session
 from eval_harness.models.steps import marks_of
 from eval_harness.probing.spans import token_spans
-from tests.eval_harness.methods.checkpoints import tuned, writing
+from tests.eval_harness.methods.checkpoints import TUNED, tuned, writing
 from tests.eval_harness.specs import NQ
 
 PASSAGES = [Passage(f"p{n}", f"T{n}", f"text {n} of some words", "random") for n in (1, 2, 3)]

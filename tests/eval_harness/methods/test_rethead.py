@@ -13,7 +13,7 @@ from eval_harness.methods.base import Answer, Question
 from eval_harness.methods.head.files import read_head, write_head
 from eval_harness.methods.head.places import places_of
 from eval_harness.methods.head.scorer import Shape, new_head, scores_of
-from eval_harness.methods.names import settings
+from eval_harness.methods.registry import settings
 from eval_harness.methods.rethead import RetHead
 from eval_harness.models.fake import FakeModel
 from eval_harness.models.hf import HfModel

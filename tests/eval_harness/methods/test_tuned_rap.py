@@ -10,8 +10,9 @@ from builders.errors import SetupError
 from eval_harness.conditions.ranking import Retrieval
 from eval_harness.data.dataset import Instance, Passage
 from eval_harness.methods.base import Answer, Question
-from eval_harness.methods.names import TUNED, settings
-from eval_harness.methods.rap import Choice, Probed, Rap
+from eval_harness.methods.probed import Choice, Probed
+from eval_harness.methods.rap import Rap
+from eval_harness.methods.registry import settings
 from eval_harness.methods.sweep import Probed as Seen
 from eval_harness.methods.sweep import sweep
 from eval_harness.models.base import MARKS
@@ -20,7 +21,7 @@ from eval_harness.models.session import Session
 from eval_harness.models.steps import marks_of
 from eval_harness.probing.heads import Cell, Head, Heads, Setting, union
 from eval_harness.probing.probe import Variant, scores_of
-from tests.eval_harness.methods.checkpoints import Checkpoint, tuned, writing
+from tests.eval_harness.methods.checkpoints import TUNED, Checkpoint, tuned, writing
 from tests.eval_harness.specs import NQ
 
 OPENS, CLOSES = MARKS

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from builders.prompts import block
 from eval_harness.data.dataset import Instance, Passage
 from eval_harness.methods.base import Question
-from eval_harness.methods.names import TUNED
 from eval_harness.methods.variants import Variant, target
 from eval_harness.models.base import MARKS
 from eval_harness.parsing.answers import CUE, Parsed
 from eval_harness.parsing.retrievals import copied, parts
 from eval_harness.scoring.evidence import evidence_scores
+from tests.eval_harness.methods.checkpoints import TUNED
 from tests.eval_harness.specs import NQ, SPECS
 
 OPENS, CLOSES = MARKS

@@ -1,0 +1,91 @@
+"""Methods by name, and what `--method` names: a method with parameters, under a condition."""
+
+import re
+from collections.abc import Sequence
+
+from builders.errors import SetupError
+from builders.registry import Registry
+from eval_harness.conditions.ranking import Retrieval
+from eval_harness.methods.base import NEEDS, Given, Method, Name, Setting
+from eval_harness.methods.direct import ClosedBook, OracleRag, VanillaRag
+from eval_harness.methods.probed import Probed
+from eval_harness.methods.rap import Rap
+from eval_harness.methods.rethead import RetHead
+from eval_harness.methods.retrieved import RetrievedBm25, RetrievedDense, RetrievedHybrid
+from eval_harness.methods.tuned import SftCci, SftDa, SftRta
+from eval_harness.methods.variants import VARIANTS
+from eval_harness.models.base import Model
+from eval_harness.models.checkpoint import method_of, training_of
+
+METHODS: Registry[type[Method]] = Registry(
+    "icr2.methods",
+    "method",
+    {
+        "closed_book": ClosedBook,
+        "vanilla_rag": VanillaRag,
+        "oracle_rag": OracleRag,
+        "retrieved_bm25": RetrievedBm25,
+        "retrieved_dense": RetrievedDense,
+        "retrieved_hybrid": RetrievedHybrid,
+        "rap": Rap,
+        "sft_da": SftDa,
+        "sft_rta": SftRta,
+        "sft_cci": SftCci,
+        "rethead": RetHead,
+    },
+)
+_NAME = re.compile(r"(?P<base>[^@+]*)(?P<rest>.*)", re.DOTALL)
+
+
+def settings(names: Sequence[str], retrieval: Retrieval | None = None, probed: Probed | None = None) -> list[Setting]:
+    """The settings that the names stand for, each once, in the order given; SetupError names those that are none.
+
+    `rap@QxM` answers from the top M passages of Q heads of `probed`, and `rap` from those that its preset says.
+    """
+    given = Given(retrieval or Retrieval(), probed)
+    return list({found.name: found for found in (_setting(name, given) for name in names)}.values())
+
+
+def setting(name: str) -> Setting:
+    """The setting that a name stands for which needs nothing else."""
+    return _setting(name, Given(Retrieval()))
+
+
+def setting_of(model: Model) -> Setting:
+    """The setting that a model was tuned for; answering at once from the whole context, for one that was for none."""
+    training = training_of(model)
+    return setting(method_of(training.variant) if training and training.variant in VARIANTS else "vanilla_rag")
+
+
+def forms() -> list[str]:
+    """How each method is named, parameters included."""
+    return [f"{name}{_form(name)}" for name in METHODS]
+
+
+def described() -> str:
+    """Every method in a line: how it is named, what it does, and what it needs."""
+    lines = []
+    for name, method in METHODS.items():
+        needs = f" (needs {' and '.join(NEEDS[need] for need in method.needs)})" if method.needs else ""
+        lines.append(f"{name}{method.form}: {method.says}{needs}")
+    return "\n".join(lines)
+
+
+def _setting(text: str, given: Given) -> Setting:
+    written = _NAME.fullmatch(text)
+    base, rest = (written["base"], written["rest"]) if written else ("", "")
+    if base not in METHODS:
+        raise SetupError(f"no method {text}; available: {', '.join(forms())}")
+    method = METHODS[base]
+    parameters = method.parameters(rest)
+    if parameters is None:
+        raise SetupError(f"no method {text}; {base} is written {base}{method.form}")
+    return method.named(Name(text, base, parameters), given)
+
+
+def _form(name: str) -> str:
+    """What may follow a name; nothing is said of a method that cannot be loaded."""
+    try:
+        return METHODS[name].form
+    except SetupError:
+        return ""
