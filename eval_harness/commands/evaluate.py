@@ -6,6 +6,7 @@ from shutil import get_terminal_size
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from builders.errors import SetupError
 from builders.options import SEVERAL, DatasetFolder, grouped, option
@@ -15,7 +16,7 @@ from eval_harness.commands.show_prompt import show_prompt
 from eval_harness.conditions.ranking import ENCODER
 from eval_harness.data.dataset import check_parts, open_dataset
 from eval_harness.methods.probed import Probed
-from eval_harness.methods.registry import forms
+from eval_harness.methods.registry import described
 from eval_harness.models.local import BUNDLED_MODELS, find_checkpoint
 from eval_harness.probing.heads import read_heads
 from eval_harness.run.plan import Plan
@@ -26,7 +27,7 @@ _RAP = "Retrieval attention probing (rap@QxM)"
 
 def register(app: typer.Typer) -> None:
     """Mounts the commands on `app`."""
-    app.command("eval")(evaluate)
+    app.command("eval", epilog="\n\n".join(map(escape, ["Methods:", *described()])))(evaluate)
     app.command("models")(models)
     app.command("show-prompt")(show_prompt)
 
@@ -58,7 +59,7 @@ def evaluate(
         list[str],
         option(
             "method",
-            f"{SEVERAL} One of {', '.join(forms())}; see icr2 methods.",
+            f"{SEVERAL} See below.",
         ),
     ],
     rows: options.Part,

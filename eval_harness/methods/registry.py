@@ -17,23 +17,20 @@ from eval_harness.methods.variants import VARIANTS
 from eval_harness.models.base import Model
 from eval_harness.models.checkpoint import method_of, training_of
 
-METHODS: Registry[type[Method]] = Registry(
-    "icr2.methods",
-    "method",
-    {
-        "closed_book": ClosedBook,
-        "vanilla_rag": VanillaRag,
-        "oracle_rag": OracleRag,
-        "retrieved_bm25": RetrievedBm25,
-        "retrieved_dense": RetrievedDense,
-        "retrieved_hybrid": RetrievedHybrid,
-        "rap": Rap,
-        "sft_da": SftDa,
-        "sft_rta": SftRta,
-        "sft_cci": SftCci,
-        "rethead": RetHead,
-    },
-)
+OWN: dict[str, type[Method]] = {
+    "closed_book": ClosedBook,
+    "vanilla_rag": VanillaRag,
+    "oracle_rag": OracleRag,
+    "retrieved_bm25": RetrievedBm25,
+    "retrieved_dense": RetrievedDense,
+    "retrieved_hybrid": RetrievedHybrid,
+    "rap": Rap,
+    "sft_da": SftDa,
+    "sft_rta": SftRta,
+    "sft_cci": SftCci,
+    "rethead": RetHead,
+}
+METHODS: Registry[type[Method]] = Registry("icr2.methods", "method", OWN)
 _NAME = re.compile(r"(?P<base>[^@+]*)(?P<rest>.*)", re.DOTALL)
 
 
@@ -58,17 +55,20 @@ def setting_of(model: Model) -> Setting:
 
 
 def forms() -> list[str]:
-    """How each method is named, parameters included."""
-    return [f"{name}{_form(name)}" for name in METHODS]
+    """How each method is named, with parameters; other packages are not loaded for this, so theirs are bare names."""
+    return [f"{name}{OWN[name].form if name in OWN else ''}" for name in METHODS]
 
 
-def described() -> str:
-    """Every method in a line: how it is named, what it does, and what it needs."""
-    lines = []
-    for name, method in METHODS.items():
-        needs = f" (needs {' and '.join(NEEDS[need] for need in method.needs)})" if method.needs else ""
-        lines.append(f"{name}{method.form}: {method.says}{needs}")
-    return "\n".join(lines)
+def described() -> list[str]:
+    """How each method is named, what it does and what it needs."""
+    return [f"{form}: {_about(OWN.get(name))}" for name, form in zip(METHODS, forms(), strict=True)]
+
+
+def _about(method: type[Method] | None) -> str:
+    if method is None:
+        return "from another package"
+    needs = " and ".join(NEEDS[need] for need in method.needs)
+    return f"{method.says} (needs {needs})" if needs else method.says
 
 
 def _setting(text: str, given: Given) -> Setting:
@@ -81,11 +81,3 @@ def _setting(text: str, given: Given) -> Setting:
     if parameters is None:
         raise SetupError(f"no method {text}; {base} is written {base}{method.form}")
     return method.named(Name(text, base, parameters), given)
-
-
-def _form(name: str) -> str:
-    """What may follow a name; nothing is said of a method that cannot be loaded."""
-    try:
-        return METHODS[name].form
-    except SetupError:
-        return ""
