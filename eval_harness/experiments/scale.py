@@ -12,6 +12,7 @@ from eval_harness.probing.reading import Position
 from eval_harness.train.head.joint import Loss
 
 SCALES = Path(__file__).parent / "scales"
+OF_COMMANDS = ("train", "probe", "answer")  # parts of a scale that are options of a command
 Options = dict[str, bool | int | float | str]  # of a command, by name
 
 
@@ -60,7 +61,7 @@ def scale_of(name: str, changes: dict[str, Any]) -> Scale:
         raise SetupError(f"no scale {name}; there are {', '.join(names)}")
     found = yaml.safe_load((SCALES / f"{name}.yaml").read_text(encoding="utf-8"))
     for key, value in changes.items():
-        found[key] = found[key] | value if isinstance(value, dict) else value
+        found[key] = found[key] | value if key in OF_COMMANDS else value
     return Scale.model_validate(found)
 
 

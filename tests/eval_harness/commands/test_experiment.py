@@ -20,4 +20,5 @@ def test_a_scale_with_changes() -> None:
     assert (changed.samples, changed.answer["limit"], changed.probe["limit"]) == ({"nq": 4}, 3, 2)
     assert changed.build.set == [*plain.build.set, "data=x"]
     assert changed.launch is None
+    assert Changes(samples="nq=4").scale("full").samples == {"nq": 4}
     assert changed.answer["batch-size"] == plain.answer["batch-size"]
