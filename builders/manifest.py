@@ -189,11 +189,6 @@ def read_manifest(folder: Path) -> Manifest:
         raise SetupError(f"{path}: {_first_problem(error)}; build the dataset again") from None
 
 
-def raw_manifest(folder: Path) -> dict[str, Any]:
-    """The manifest as it is written, unchecked."""
-    return _read(folder)[2]
-
-
 def _read(folder: Path) -> tuple[Path, bytes, dict[str, Any]]:
     path = folder / "manifest.json"
     try:

@@ -86,7 +86,7 @@ def test_what_is_refused_in_one_line(change: Callable[[Values], object], says: s
 
 
 def test_a_folder_without_a_manifest_says_how_to_build_one(tmp_path: Path) -> None:
-    with pytest.raises(SetupError, match="it has no manifest\\.json; run: icr2 build"):
+    with pytest.raises(SetupError, match=r"it has no manifest\.json; run: icr2 build"):
         read_manifest(tmp_path)
     write(tmp_path, ["no", "manifest"])
     with pytest.raises(SetupError, match="found list, wanted an object"):

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from builders.errors import SetupError
 from builders.files import write_json
-from builders.manifest import raw_manifest
+from builders.manifest import read_manifest
 from builders.views import connect
 from eval_harness.data.dataset import Dataset
 
@@ -35,7 +35,7 @@ def keep_questions(dataset: Dataset, config: str, split: str, folder: Path) -> N
     query = f'SELECT {", ".join(_COLUMNS)} FROM "{config}" WHERE split = ?'
     rows = connect(dataset.folder).execute(query, [split]).fetchall()
     asked = {id: Asked(query, answers, types or [], hops or 0) for id, query, answers, types, hops in rows}
-    counts = [count for stage in raw_manifest(dataset.folder)["counts"].values() for count in stage.items()]
+    counts = [count for stage in read_manifest(dataset.folder).counts.values() for count in stage.items()]
     coverage = {name.removeprefix("coverage_"): n for name, n in counts if name.startswith("coverage_")}
     write_json(folder / FILE, {"asked": {id: one._asdict() for id, one in asked.items()}, "coverage": coverage})
 
