@@ -33,8 +33,8 @@ def validate(
 
     console = Console(width=max(120, shutil.get_terminal_size().columns))
     if list_checks:
-        for check in CHECKS.values():
-            typer.echo(f"{check.name} ({check.severity}): {check.says}")
+        for name, check in CHECKS.items():
+            typer.echo(f"{name} ({check.severity}): {check.says}")
         return
     if fail_on not in ("error", "warning"):
         raise SetupError(f"--fail-on is error or warning, not {fail_on!r}")

@@ -3,7 +3,7 @@
 import logging
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,7 +47,7 @@ def run_suite(dataset: Dataset, names: Sequence[str], progress: Progress) -> lis
     wanted = dataset.manifest.schema
     differences = {file.path: difference(dataset.folder / file.path, wanted) for file in dataset.files}
     unreadable = {path: why for path, why in differences.items() if why}
-    checks = [CHECKS[name] for name in names]
+    checks = [_check(name) for name in names]
     with measured(dataset, unreadable, progress) as measures:
         measures.connection.execute(_FOUND)
         for check in checks:
@@ -66,7 +66,15 @@ def run_suite(dataset: Dataset, names: Sequence[str], progress: Progress) -> lis
         for outcome in outcomes.values():
             outcome.ids = _first(measures, outcome.check)
             outcome.figures = measures.figures.get(outcome.check.name, {})
-    return [outcomes.get(name, Outcome(check, "skipped")) for name, check in CHECKS.items()]
+    return [outcomes.get(name) or Outcome(_check(name), "skipped") for name in CHECKS]
+
+
+def _check(name: str) -> Check:
+    """A check by the name that it is registered under; SetupError where another package registers something else."""
+    check = CHECKS[name]
+    if not isinstance(check, Check):
+        raise SetupError(f"the check {name!r} is {type(check).__name__}, not a validation.checks.base.Check")
+    return replace(check, name=name)
 
 
 _FOUND = """
