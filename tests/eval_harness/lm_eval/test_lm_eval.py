@@ -153,7 +153,7 @@ def test_the_small_model_reads_the_same_tokens(demo: Path) -> None:
 
     checkpoint = find_checkpoint("smollm2")
     ours = HfModel(checkpoint.folder, "smollm2", "r", "float32")
-    theirs = HFLM(pretrained=str(checkpoint.folder), dtype="float32", device="cpu")
+    theirs = HFLM(pretrained=ours.network, tokenizer=str(checkpoint.folder), device="cpu")
     manager = TaskManager(include_path=str(demo_tasks()), include_defaults=False, metadata={"dataset": str(demo)})
     tasks = manager.load(["icr2_1k_p75"])["tasks"]
     seen = 0
