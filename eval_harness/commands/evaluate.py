@@ -55,13 +55,7 @@ def evaluate(
     folder: DatasetFolder,
     config: options.Configs,
     asked: options.Prompted,
-    method: Annotated[
-        list[str],
-        option(
-            "method",
-            f"{SEVERAL} See below.",
-        ),
-    ],
+    method: Annotated[list[str], option("method", f"{SEVERAL} See below.")],
     rows: options.Part,
     encoder: options.Encoder = ENCODER,
     run: options.Run,

@@ -87,7 +87,7 @@ def test_what_there_is_not_is_said(folder: Path, base: Path, tmp_path: Path) -> 
     usual = ("train", "sft", folder, "--variant", "da", "--model", base, "--out", tmp_path / "out")
     with pytest.raises(SetupError, match=r"has no split 'dev'; there are train, validation"):
         run(*usual, "--config", "1k_p0", "--validation-split", "dev")
-    with pytest.raises(SetupError, match="no config '2k_p0'; there are 1k_p0"):
+    with pytest.raises(SetupError, match="no config '2k_p0' in tiny; there are 1k_p0"):
         run(*usual, "--config", "2k_p0")
     with pytest.raises(SetupError, match="would spoil it"):
         run(*usual, "--config", "1k_p0", "--split", "test")
