@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -74,6 +75,14 @@ ADDITIONS = {
     "a check": Addition(
         "lucky", [FOREIGN / "check.py"], '"lucky",', "NAMES and CHECKS['lucky'].says", "no query has the number 13"
     ),
+    "a method": Addition(
+        "sample",
+        [FOREIGN / "method.py"],
+        '"sample": First,',
+        "OWN['sample'].says",
+        "answers from the first N passages",
+        "from eval_harness.methods.sample import First",
+    ),
     "a scorer": Addition(
         "sample",
         [FOREIGN / "scorer.py"],
@@ -107,7 +116,7 @@ ADDITIONS = {
         "from eval_harness.experiments.sample import SAMPLE",
     ),
 }
-ELSEWHERE = {"a method", "a command", "an option of several commands"}  # their own tests look at them
+ELSEWHERE = {"a command", "an option of several commands"}  # their own tests look at them
 
 
 def rows() -> dict[str, Row]:
@@ -197,3 +206,14 @@ def test_what_a_row_names_is_there(row: Row) -> None:
     assert re.search(rf"^{row.registry}\b", (ROOT / row.place).read_text(encoding="utf-8"), re.MULTILINE)
     if row.group:
         assert f'"{row.group}"' in (ROOT / row.place).read_text(encoding="utf-8")
+
+
+def test_the_page_on_extending_knows_every_group_and_shows_the_retriever_as_it_is() -> None:
+    page = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `(icr2\.\w+)`", page, re.MULTILINE)) == {row.group for row in rows().values()} - {""}
+    assert f"```python\n{(FOREIGN / 'retriever.py').read_text(encoding='utf-8')}```" in page
+    (shown,) = re.findall(r"```toml\n(.+?)```", page, re.DOTALL)
+    project = tomllib.loads((FIXTURES / "extension" / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    ours = project["entry-points"]
+    for group, points in tomllib.loads(shown)["project"]["entry-points"].items():
+        assert ours[group] == points

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -10,6 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
+from builders.prompts import render
+from builders.tasks import TaskSpec
 from tests.builders.tiny import first_sentence, page, write_lines
 from tests.extension import icr2, write_site
 
@@ -96,7 +99,6 @@ def test_its_check_is_one_of_the_suite(dataset: Path, work: Path, site: Path) ->
     assert [one["id"] for one in found["lucky"]["ids"]] == ["nq-13"]
 
 
-@pytest.mark.xfail(reason="tasks and files of a manifest are not read everywhere yet")
 def test_its_model_is_asked_and_its_scorer_scores(dataset: Path, work: Path, site: Path) -> None:
     arguments = ("--config", CONFIG, "--model", "echo:ZQ3X is it", "--method", "vanilla_rag", "--out", "run")
     asked = icr2("eval", dataset, *arguments, cwd=work, site=site)
@@ -105,6 +107,20 @@ def test_its_model_is_asked_and_its_scorer_scores(dataset: Path, work: Path, sit
     right = {row["id"]: row["scores"]["begins"] for row in rows}
     assert right == {f"nq-{n:02d}": float(n == 3) for n in range(QUESTIONS)}
     assert sum(row["scores"]["begins_strict"] for row in rows) == 0
+
+
+def test_its_method_asks_its_own_prompt(dataset: Path, work: Path, site: Path) -> None:
+    arguments = ("--config", CONFIG, "--model", "echo:x", "--method", "first@2", "--limit", "3", "--out", "first")
+    asked = icr2("eval", dataset, *arguments, cwd=work, site=site)
+    assert asked.returncode == 0, asked.stderr
+    by_id = {row["id"]: row for row in rows_of(dataset)}
+    rows = [json.loads(line) for line in (work / "first" / "results.jsonl").read_text().splitlines()]
+    assert [row["method"] for row in rows] == ["first@2"] * 3
+    for row in rows:
+        instance = by_id[row["id"]]
+        shown = [(passage["title"], passage["text"]) for passage in instance["passages"][:2]]
+        prompt = render(TaskSpec("nq", "qa"), instance["query"], shown)
+        assert row["prompt_sha256"] == sha256(prompt.text.encode()).hexdigest()
 
 
 def test_the_card_needs_none_of_it(dataset: Path, work: Path) -> None:
