@@ -2,12 +2,13 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from itertools import product
+from itertools import product, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from builders.errors import SetupError
+from builders.prompts import Prompt
 from builders.tasks import TaskSpec
-from eval_harness.data.dataset import Instance, Passage
+from eval_harness.data.dataset import Instance
 from eval_harness.methods.base import Question
 from eval_harness.methods.base import Setting as Asking
 from eval_harness.methods.limits import LIMITS
@@ -99,8 +100,10 @@ def _outcomes(
     kept = {setting: tuple(union(one.scores, layers, heads, setting.m)) for setting, heads in best.items()}
     choices = list(dict.fromkeys(kept.values()))
     shown = [[instance.passages[at] for at in choice] for choice in choices]
-    limit = _limit(model, asking, instance, shown)
-    answers = asking.method.answer(Session(model), [Question(instance, passages, limit) for passages in shown])
+    prompts = [asking.method.prompt(instance, passages) for passages in shown]
+    limit = _limit(model, asking, instance, prompts)
+    questions = [Question(instance, *pair) for pair in zip(shown, repeat(limit), prompts, strict=False)]
+    answers = asking.method.answer(Session(model), questions)
     scores = {}
     for choice, answer in zip(choices, answers, strict=True):
         if isinstance(answer, GenerationError):
@@ -114,11 +117,11 @@ def _outcomes(
     return found
 
 
-def _limit(model: Model, asking: Asking, instance: Instance, shown: Sequence[Sequence[Passage]]) -> int:
+def _limit(model: Model, asking: Asking, instance: Instance, prompts: Sequence[Prompt]) -> int:
     """Tokens of each output, whichever passages are shown."""
     if not asking.retrieves:
         return LIMITS.of(asking, instance.spec, model.max_positions)
-    longest = max(model.count(asking.method.prompt(instance, passages).text) for passages in shown)
+    longest = max(model.count(prompt.text) for prompt in prompts)
     return LIMITS.of(asking, instance.spec, model.max_positions - longest)
 
 

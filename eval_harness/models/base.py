@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
+from eval_harness.models.tokenised import Tokenised
+
 if TYPE_CHECKING:
     from eval_harness.models.template import Template
 
@@ -47,6 +49,15 @@ class Model(Protocol):
 
     def describe(self) -> dict[str, Any]:
         """Everything about the model that its outputs depend on, for the record of a run."""
+        ...
+
+
+@runtime_checkable
+class Tokenises(Protocol):
+    """A model whose tokens are made here, and can be handed back to it with the text."""
+
+    def tokenised(self, prompt: str) -> Tokenised:
+        """A prompt with its tokens."""
         ...
 
 

@@ -11,6 +11,7 @@ from eval_harness.models.back_end import Attention
 from eval_harness.models.base import MARKS, Generation, GenerationError
 from eval_harness.models.prefix import can_share, prefilled, shared_length, spread
 from eval_harness.models.template import Template, first_line, load_tokenizer, position_limit
+from eval_harness.models.tokenised import Tokenised
 
 _IMPLEMENTATIONS = {"sdpa": "sdpa", "flash": "flash_attention_2"}
 _TURN_ENDS = ("<|im_end|>", "<|eot_id|>", "<end_of_turn>")  # a chat model may stop here and not say so in its config
@@ -84,6 +85,10 @@ class HfModel:
     def encode(self, prompt: str) -> list[int]:
         """Token ids of the prompt as it is sent."""
         return self.template.encode(prompt)
+
+    def tokenised(self, prompt: str) -> Tokenised:
+        """A prompt with its tokens."""
+        return self.template.tokenised(prompt)
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of an output, without control tokens but for the marks of a retrieval."""

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from builders.errors import SetupError
+from eval_harness.models.tokenised import Tokenised
 
 _USER = "\x02user text\x03"
 _SYSTEM = "\x02system text\x03"
@@ -41,21 +42,37 @@ class Template:
 
     def encode(self, prompt: str) -> list[int]:
         """Token ids of the prompt inside the template, or after the tokenizer's own prefix where there is none."""
+        if isinstance(prompt, Tokenised) and prompt.by is self:
+            return prompt.ids
         return [token for text, _, options in self._pieces(prompt) for token in self._ids(text, **options)]
+
+    def tokenised(self, prompt: str) -> Tokenised:
+        """A prompt with its tokens, and their places where the tokenizer says them."""
+        if not self._tokenizer.is_fast:
+            return Tokenised.of(prompt, self.encode(prompt), None, self)
+        ids, places = self._read(prompt)
+        return Tokenised.of(prompt, ids, places, self)
 
     def places(self, prompt: str) -> list[tuple[int, int]]:
         """The characters of `prompt` that each token of `encode` comes from, negative or past its end in the template.
 
         Half-open; tokens without a text of their own have none. SetupError where the tokenizer cannot say.
         """
-        found: list[tuple[int, int]] = []
+        known = prompt.places if isinstance(prompt, Tokenised) and prompt.by is self else None
+        return known if known is not None else self._read(prompt)[1]
+
+    def _read(self, prompt: str) -> tuple[list[int], list[tuple[int, int]]]:
+        """Tokens and places together."""
+        ids: list[int] = []
+        places: list[tuple[int, int]] = []
         for text, shift, options in self._pieces(prompt):
             try:
                 read = self._tokenizer(text, verbose=False, return_offsets_mapping=True, **options)
             except NotImplementedError:
                 raise SetupError("the tokenizer does not say where its tokens stand; use a fast one") from None
-            found += [(start + shift, end + shift) for start, end in read.offset_mapping]
-        return found
+            ids += read.input_ids
+            places += [(start + shift, end + shift) for start, end in read.offset_mapping]
+        return ids, places
 
     def _pieces(self, prompt: str) -> list[tuple[str, int, dict[str, bool]]]:
         """The texts to read one after another, each with what leads from its characters to the prompt's, and how."""

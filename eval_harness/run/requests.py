@@ -4,9 +4,11 @@ from collections.abc import Callable, Iterator
 from hashlib import sha256
 from typing import NamedTuple
 
+from builders.prompts import Prompt
 from eval_harness.data.dataset import Instance, Passage
 from eval_harness.methods.base import Question, Setting
 from eval_harness.run.plan import Plan
+from eval_harness.run.prompts import Prompts
 
 _ANY = 1 << 62  # positions of a model that takes any prompt
 
@@ -44,10 +46,9 @@ class Request(NamedTuple):
             return None
         return self.setting.method.prompt(self.instance, self.passages).text
 
-    @property
-    def question(self) -> Question:
-        """What the method is asked."""
-        return Question(self.instance, self.passages or [], self.max_new_tokens)
+    def question(self, prompt: Prompt) -> Question:
+        """What the method is asked, with its prompt."""
+        return Question(self.instance, self.passages or [], self.max_new_tokens, prompt)
 
     @property
     def answer_key(self) -> tuple[str, str | None]:
@@ -60,16 +61,32 @@ class Request(NamedTuple):
         return self.n_prompt_tokens + self.max_new_tokens
 
 
-def requests(plan: Plan, count: Callable[[str], int], positions: int = _ANY) -> Iterator[list[Request]]:
-    """The plan's requests to a model of so many positions, a list for each config and method in turn, in file order."""
+def requests(
+    plan: Plan, count: Callable[[str], int], positions: int = _ANY, store: Prompts | None = None
+) -> Iterator[list[Request]]:
+    """The plan's requests to a model of so many positions, a list for each config and method in turn, in file order.
+
+    A `store` keeps their prompts, and forgets those of a config when the next one begins.
+    """
+
+    def counted(sha256: str, prompt: Prompt) -> int:
+        return count(prompt.text) if store is None else store.add(sha256, prompt)
+
     for config in plan.configs:
+        if store is not None:
+            store.clear()
         instances = plan.instances(config)
         for setting in plan.settings:
-            yield [_request(instance, config, setting, plan, count, positions) for instance in instances]
+            yield [_request(instance, config, setting, plan, counted, positions) for instance in instances]
 
 
 def _request(
-    instance: Instance, config: str, setting: Setting, plan: Plan, count: Callable[[str], int], positions: int
+    instance: Instance,
+    config: str,
+    setting: Setting,
+    plan: Plan,
+    count: Callable[[str, Prompt], int],
+    positions: int,
 ) -> Request:
     passages = setting.shown(instance)
     if passages is None:
@@ -77,9 +94,10 @@ def _request(
         return Request(config, setting, instance, None, None, None, 0, limit)
     prompt = setting.method.prompt(instance, passages)
     context = _digest(prompt.text[: prompt.context_end]) if prompt.spans else None
-    n_tokens = count(prompt.text)
+    digest = _digest(prompt.text)
+    n_tokens = count(digest, prompt)
     limit = plan.limits.of(setting, instance.spec, positions - n_tokens)
-    return Request(config, setting, instance, passages, _digest(prompt.text), context, n_tokens, limit)
+    return Request(config, setting, instance, passages, digest, context, n_tokens, limit)
 
 
 def _digest(text: str) -> str:

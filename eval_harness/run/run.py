@@ -2,15 +2,18 @@
 
 import time
 from collections.abc import Iterator, Sequence
-from itertools import chain, groupby
+from contextlib import closing
+from itertools import chain, islice
 
 from rich.progress import Progress, TaskID
 
 from builders.errors import SetupError
+from builders.prompts import Prompt
 from eval_harness.models.base import AnswersEach, GenerationError, Model
 from eval_harness.models.session import Session
 from eval_harness.run.batches import groups
 from eval_harness.run.plan import Plan
+from eval_harness.run.prompts import Prompts
 from eval_harness.run.requests import Request, requests
 from eval_harness.run.results import Results
 from eval_harness.run.rows import Timed, answer_in, row_of
@@ -32,23 +35,26 @@ def run(plan: Plan, model: Model, results: Results, progress: Progress) -> None:
             f"{longest} new tokens leave no room for a prompt in the {model.max_positions} positions of {model.name}; "
             "lower --max-new-tokens"
         )
-    run_of = _Run(plan, model, results, progress)
+    prompts = Prompts(model, results.folder)
+    run_of = _Run(plan, model, results, progress, prompts)
     keys = []
-    for _, lists in groupby(requests(plan, model.count, model.max_positions), key=lambda found: found[0].config):
-        asked = [*chain.from_iterable(lists)]
-        keys += [request.key for request in asked]
-        run_of.config(asked)
+    with closing(prompts):
+        made = requests(plan, model.count, model.max_positions, prompts)
+        while asked := [*chain.from_iterable(islice(made, len(plan.settings)))]:  # those of one config
+            keys += [request.key for request in asked]
+            run_of.config(asked)
     results.arrange(keys)
 
 
 class _Run:
     """A run with the answers that it knows so far."""
 
-    def __init__(self, plan: Plan, model: Model, results: Results, progress: Progress) -> None:
+    def __init__(self, plan: Plan, model: Model, results: Results, progress: Progress, prompts: Prompts) -> None:
         self._plan = plan
         self._model = model
         self._results = results
         self._progress = progress
+        self._prompts = prompts
         methods = {setting.name: setting.method for setting in plan.settings}
         self._known: _Known = {
             (methods[row.method].name, row.prompt_sha256): timed
@@ -75,7 +81,7 @@ class _Run:
     def _answered_batches(self, firsts: Sequence[Request]) -> Iterator[list[Request]]:
         """The batches of the plan, each once all its answers are known."""
         for group in groups(firsts, self._plan):
-            session = Session(self._model, [one.prompt or "" for one in group.requests] if group.shares else ())
+            session = Session(self._model, [self._prompt(one).text for one in group.requests] if group.shares else ())
             for batch in group.batches:
                 missing = [request for request in batch if request.answer_key not in self._known]
                 if missing:
@@ -86,7 +92,9 @@ class _Run:
         """Adds the answers that are missing; the whole batch is asked where answers may depend on what is in it."""
         asked = missing if isinstance(self._model, AnswersEach) else batch
         began = time.perf_counter()
-        answers = asked[0].setting.method.answer(session, [request.question for request in asked])
+        answers = asked[0].setting.method.answer(
+            session, [request.question(self._prompt(request)) for request in asked]
+        )
         seconds = round((time.perf_counter() - began) / len(asked), 4)
         for request, answer in zip(asked, answers, strict=True):
             if request.answer_key in self._known:
@@ -97,6 +105,9 @@ class _Run:
             if request is pays:  # what it shares was read for it
                 answer = answer._replace(generation=answer.generation._replace(n_cached_tokens=0))
             self._known[request.answer_key] = Timed(answer, seconds)
+
+    def _prompt(self, request: Request) -> Prompt:
+        return self._prompts.get(request.prompt_sha256 or "")
 
     def _record(self, answered: Sequence[Request], fits: set[tuple[str, str, str]], bars: dict[str, TaskID]) -> None:
         """Adds the rows that are not there yet."""
