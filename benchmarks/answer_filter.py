@@ -12,7 +12,8 @@ from benchmarks.inputs import TASKS, corpus, questions
 from benchmarks.report import Result
 from benchmarks.timing import Timed, alternately
 from builders.corpus import Corpus
-from builders.filters import AnswerFilter, Text
+from builders.filters import AnswerFilter
+from builders.schema import Passage
 from builders.seeds import order_key, rng_for
 
 SEED = "benchmark"
@@ -28,7 +29,7 @@ class Asked(NamedTuple):
     """A question's answers, and the passages in which they are looked for."""
 
     answers: list[str]
-    candidates: list[Text]
+    candidates: list[Passage]
 
 
 def bench(folder: Path, work: Path) -> list[Result]:
@@ -70,12 +71,12 @@ def cases(folder: Path, passages: Corpus) -> list[Asked]:
     return [Asked(q.answers, rng_for(SEED, q.id).sample(texts, n)) for q in chosen]
 
 
-def _texts(passages: Corpus) -> list[Text]:
+def _texts(passages: Corpus) -> list[Passage]:
     return [
-        Text(row, title, text)
+        Passage(row, *values)
         for start, batch in passages.batches()
-        for row, (title, text) in enumerate(
-            zip(batch.column("title").to_pylist(), batch.column("text").to_pylist(), strict=True), start=start
+        for row, values in enumerate(
+            zip(*(batch.column(name).to_pylist() for name in ("pid", "title", "text")), strict=True), start=start
         )
     ]
 
@@ -112,7 +113,7 @@ def differences(asked: Sequence[Asked], ours: list[list[bool]], loop: list[list[
     return kinds
 
 
-def _rule(answers: Sequence[str], candidate: Text, ours: bool) -> str:
+def _rule(answers: Sequence[str], candidate: Passage, ours: bool) -> str:
     """The first rule that, added to the loop's and those before it, gives our verdict."""
     joined, apart = [f"{candidate.title} {candidate.text}"], [candidate.title, candidate.text]
     steps = (

@@ -64,4 +64,4 @@ def _read(folder: Path, task: str) -> Iterator[Question]:
 def queries(folder: Path, n: int) -> list[Query]:
     """At most n questions with their canonical answers, as many of each task."""
     each = n // len(TASKS)
-    return [query_of(question._asdict()) for task in TASKS for question in questions(folder, task, each)]
+    return [query_of(question) for task in TASKS for question in questions(folder, task, each)]

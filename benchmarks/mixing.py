@@ -17,14 +17,13 @@ from benchmarks.inputs import TASKS, corpus, kilt_folder, questions
 from benchmarks.report import run_command
 from builders.config import RetrieverSpec
 from builders.corpus import Corpus
-from builders.filters import AnswerFilter, Text, drop_reasons
+from builders.filters import AnswerFilter, drop_reasons
 from builders.gold import gold_rows, resolve
 from builders.pool import round_robin
 from builders.retrieve.base import Context, Hit
 from builders.retrieve.bm25 import Bm25
-from builders.schema import Question
+from builders.schema import Passage, Question
 from builders.seeds import order_key
-from builders.stages.candidates import text_at
 from builders.stages.retrieval import query_of
 
 QUESTIONS = 500  # of each task
@@ -70,13 +69,13 @@ def script_contexts(asked: Sequence[Asked], passages: Corpus) -> Iterator[list[i
         for found in round_robin(dealt(hits)):
             if len(context) == PASSAGES:
                 break
-            if found.row not in used and found.row not in gold and not _leaks(answers, text_at(passages, found.row)):
+            if found.row not in used and found.row not in gold and not _leaks(answers, passages.passage(found.row)):
                 used.add(found.row)
                 context.append(found.row)
         yield context
 
 
-def _leaks(answers: Sequence[str], passage: Text) -> bool:
+def _leaks(answers: Sequence[str], passage: Passage) -> bool:
     normal = squad_normal(passage.text)
     return any(answer in normal for answer in answers)
 
@@ -85,18 +84,10 @@ def our_contexts(asked: Sequence[Asked], passages: Corpus) -> Iterator[list[int]
     """The confounders of each question, in order; nothing is remembered from one question to the next."""
     answer_filter = AnswerFilter()
     for question, gold, barred, hits in asked:
-        pool = [text_at(passages, found.row) for found in round_robin(dealt(hits))]
-        reasons = drop_reasons(pool, _texts(passages, gold), barred, _text_answers(question), answer_filter)
+        pool = [passages.passage(found.row) for found in round_robin(dealt(hits))]
+        reasons = drop_reasons(pool, [*map(passages.passage, gold)], barred, question.text_answers, answer_filter)
         kept = [text.row for text, reason in zip(pool, reasons, strict=True) if reason is None]
         yield kept[:PASSAGES]
-
-
-def _texts(passages: Corpus, rows: Sequence[int]) -> list[Text]:
-    return [text_at(passages, row) for row in rows]
-
-
-def _text_answers(question: Question) -> list[str]:
-    return question.answers if question.answer_kind == "text" else []
 
 
 def measured(task: str, asked: Sequence[Asked], passages: Corpus) -> Row:
@@ -131,7 +122,7 @@ def asked_of(folder: Path, task: str, passages: Corpus, index: Path) -> list[Ask
     """The questions of a task that have their gold, and what BM25 finds for each."""
     resolved = (resolve(question, passages, {})[0] for question in questions(folder, task))
     usable = [question for question in resolved if question][:QUESTIONS]
-    found = Bm25().search(_context(passages, index), index, [query_of(q._asdict()) for q in usable])
+    found = Bm25().search(_context(passages, index), index, [query_of(q) for q in usable])
     golds = (gold_rows(question, passages, "all" if task == "hotpotqa" else "best") for question in usable)
     return [Asked(q, gold, barred, hits) for q, (gold, barred), hits in zip(usable, golds, found, strict=True)]
 

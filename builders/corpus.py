@@ -6,22 +6,11 @@ from functools import lru_cache
 from hashlib import blake2b
 from itertools import accumulate
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from builders.schema import Page
-
-
-class Passage(NamedTuple):
-    """A passage as the later stages need it; `row` is its number in corpus order."""
-
-    row: int
-    pid: str
-    page_id: str
-    title: str
-    text: str
+from builders.schema import Found, Page, Passage
 
 
 class Corpus:
@@ -49,10 +38,14 @@ class Corpus:
 
     def passage(self, row: int) -> Passage:
         """The passage at a row."""
-        part = bisect_right(self._starts, row) - 1
-        batch, at = self._batch(self._passages[part]), row - self._starts[part]
-        pid, page_id, title, text = (batch.column(name)[at].as_py() for name in ("pid", "page_id", "title", "text"))
-        return Passage(row, pid, page_id, title, text)
+        return self.at(Found(row))
+
+    def at(self, found: Found) -> Passage:
+        """A passage with its text."""
+        part = bisect_right(self._starts, found.row) - 1
+        batch, at = self._batch(self._passages[part]), found.row - self._starts[part]
+        pid, title, text = (batch.column(name)[at].as_py() for name in ("pid", "title", "text"))
+        return Passage(found.row, pid, title, text, *found[1:])
 
     def pids(self, rows: Sequence[int]) -> list[str]:
         """The passage ids at rows."""

@@ -9,24 +9,15 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate, pairwise
-from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 from xxhash import xxh3_64_intdigest
 
-from builders.schema import AnswerKind
+from builders.schema import AnswerKind, Passage
 from builders.text import contains, fold_bytes, is_article, normalise
 
 NEAR = 0.9  # share of the smaller passage's bigrams from which two passages count as the same
-
-
-class Text(NamedTuple):
-    """A candidate's text; `row` is its number in corpus order."""
-
-    row: int
-    title: str
-    text: str
 
 
 class AnswerFilter:
@@ -36,7 +27,7 @@ class AnswerFilter:
         self._folded: dict[int, bytes] = {}
         self._most = remembered
 
-    def hits(self, answers: Sequence[str], candidates: Sequence[Text]) -> list[str | None]:
+    def hits(self, answers: Sequence[str], candidates: Sequence[Passage]) -> list[str | None]:
         """For each candidate, the first answer that stands in its title or text on word borders, or None."""
         known = self._folded
         folded = [known.get(candidate.row) or self._fold(candidate) for candidate in candidates]
@@ -53,7 +44,7 @@ class AnswerFilter:
                         found[at] = answer if _holds(candidates[at], answer) else None
         return found
 
-    def _fold(self, passage: Text) -> bytes:
+    def _fold(self, passage: Passage) -> bytes:
         if len(self._folded) >= self._most:
             self._folded.clear()
         self._folded[passage.row] = folded = fold_bytes(f" {passage.title} {passage.text} ")
@@ -69,7 +60,7 @@ def _places(needle: bytes, joined: bytes, starts: Sequence[int]) -> Iterator[int
         at = joined.find(needle, starts[place + 1])
 
 
-def _holds(passage: Text, answer: str) -> bool:
+def _holds(passage: Passage, answer: str) -> bool:
     return contains(answer, passage.text) or contains(answer, passage.title)
 
 
@@ -87,8 +78,8 @@ def answer_flags(answers: Sequence[str], kind: AnswerKind) -> list[str]:
 
 
 def drop_reasons(
-    candidates: Sequence[Text],
-    gold: Sequence[Text],
+    candidates: Sequence[Passage],
+    gold: Sequence[Passage],
     barred: Iterable[int],
     answers: Sequence[str],
     answer_filter: AnswerFilter,
@@ -126,7 +117,7 @@ def _bigram_keys(text: str) -> np.ndarray:
     )
 
 
-def _near(texts: Sequence[Text]) -> Mapping[int, set[int]]:
+def _near(texts: Sequence[Passage]) -> Mapping[int, set[int]]:
     """For each text (by its place in the list), the others that share at least NEAR of the smaller one's bigrams."""
     keys = [_bigram_keys(text.text) for text in texts]
     sizes = np.array([len(k) for k in keys])

@@ -81,7 +81,7 @@ def gold_rows(question: Question, corpus: Corpus, mode: Literal["best", "all"]) 
     if mode == "all" or not touched:
         return sorted(touched), []
     # Labels, yes and no are no text of the knowledge source: a passage gains nothing by holding such a word.
-    answers = question.answers if question.answer_kind == "text" else []
+    answers = question.text_answers
     best = min(touched, key=lambda row: (-_answers_in(corpus.passage(row).text, answers), -touched[row], row))
     return [best], sorted(touched.keys() - {best})
 

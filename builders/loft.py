@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from builders.filters import AnswerFilter, Text, drop_reasons
+from builders.filters import AnswerFilter, drop_reasons
+from builders.schema import Passage
 
 GOLD_SHARE = 0.6  # of the budget, at most, that the gold of a group may fill
 
@@ -12,7 +13,7 @@ class Member(NamedTuple):
     """A query of a group; `tokens` is what its gold adds to a context, `answers` are those that count as text."""
 
     id: str
-    gold: list[Text]
+    gold: list[Passage]
     barred: list[int]
     answers: list[str]
     tokens: int
@@ -22,7 +23,7 @@ class Group(list[Member]):
     """Queries whose gold stands in one context."""
 
     @property
-    def gold(self) -> list[Text]:
+    def gold(self) -> list[Passage]:
         """The gold of all queries, once each."""
         return list({passage.row: passage for member in self for passage in member.gold}.values())
 

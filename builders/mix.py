@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from builders.config import tokens_of
 from builders.prompts import block, frame, render
-from builders.schema import Role
+from builders.schema import Passage
 from builders.seeds import order_key
 from builders.tasks import TaskSpec
 from builders.tokens import TokenCounter, token_counter
@@ -18,34 +18,21 @@ from builders.tokens import TokenCounter, token_counter
 SLACK = 16  # tokens by which an estimate may be off before the next passage is tried and counted exactly
 
 
-class Item(NamedTuple):
-    """A passage that may stand in a context."""
-
-    row: int
-    pid: str
-    title: str
-    text: str
-    role: Role
-    retrievers: tuple[str, ...] = ()
-    rank: int | None = None
-    score: float | None = None
-
-
 class Context(NamedTuple):
     """A finished context: its passages in their final order, the prompt's tokens, and what a reader must know."""
 
-    items: list[Item]
+    items: list[Passage]
     n_tokens: int
     ratio: float  # confounders in all passages that are not gold
     flags: list[str]
 
 
-def interleave(retrieved: Sequence[Item], random: Sequence[Item], percent: int) -> list[Item]:
+def interleave(retrieved: Sequence[Passage], random: Sequence[Passage], percent: int) -> list[Passage]:
     """The order in which non-gold passages enter a context of this ratio, until a stream that is needed runs out.
 
     At every step the share of retrieved passages stays nearest to `percent`; a tie takes the retrieved one.
     """
-    taken: list[Item] = []
+    taken: list[Passage] = []
     confounders = 0
     while True:
         n = len(taken) + 1
@@ -70,10 +57,10 @@ class Mixer:
         task: TaskSpec,
         queries: Sequence[str],
         name: str,
-        gold: Sequence[Item],
-        stream: Sequence[Item],
+        gold: Sequence[Passage],
+        stream: Sequence[Passage],
         budget: int,
-    ) -> tuple[list[Item], list[int]] | None:
+    ) -> tuple[list[Passage], list[int]] | None:
         """The gold and the longest prefix of `stream` within `budget`, ordered, and each query's prompt tokens.
 
         `name` keys the order. Several queries share the context, and the longest decides. None where gold is too long.
@@ -85,20 +72,20 @@ class Mixer:
         items = self.ordered(name, [*gold, *stream[:n]])
         return items, [tokens if query == longest else self.count(task, query, items) for query in queries]
 
-    def ordered(self, name: str, items: Sequence[Item]) -> list[Item]:
+    def ordered(self, name: str, items: Sequence[Passage]) -> list[Passage]:
         """Passages by a hash of (seed, name, pid): a passage keeps its relative order in every variant."""
         return sorted(items, key=lambda item: order_key(self._seed, name, item.pid))
 
-    def count(self, task: TaskSpec, query: str, items: Sequence[Item]) -> int:
+    def count(self, task: TaskSpec, query: str, items: Sequence[Passage]) -> int:
         """Tokens of the whole rendered prompt."""
         return self._counter.count(render(task, query, [(item.title, item.text) for item in items]).text)
 
-    def block_tokens(self, item: Item) -> int:
+    def block_tokens(self, item: Passage) -> int:
         """Tokens of one passage's block, numbered 1."""
         return self._block(item.title, item.text)
 
     def _fit(
-        self, task: TaskSpec, query: str, name: str, gold: Sequence[Item], stream: Sequence[Item], budget: int
+        self, task: TaskSpec, query: str, name: str, gold: Sequence[Passage], stream: Sequence[Passage], budget: int
     ) -> tuple[int | None, int]:
         estimates = self._estimates(task, query, gold, stream)
         n = sum(estimate <= budget for estimate in estimates[1:])
@@ -119,7 +106,7 @@ class Mixer:
             n, tokens = n + 1, more
         return n, tokens
 
-    def _estimates(self, task: TaskSpec, query: str, gold: Sequence[Item], stream: Sequence[Item]) -> list[int]:
+    def _estimates(self, task: TaskSpec, query: str, gold: Sequence[Passage], stream: Sequence[Passage]) -> list[int]:
         """Estimated tokens with the first 0, 1, 2, ... passages of the stream: blocks counted one by one."""
         total = self._counter.count(frame(task, query))
         estimates = []
@@ -136,7 +123,7 @@ def mixer_of(tokenizer: str, seed: str) -> Mixer:
     return Mixer(token_counter(tokenizer), seed)
 
 
-def finish(items: Sequence[Item], n_tokens: int, budget: int, length: str, ran_out: bool) -> Context:
+def finish(items: Sequence[Passage], n_tokens: int, budget: int, length: str, ran_out: bool) -> Context:
     """A context with its achieved ratio and flags.
 
     `short_pool`: a stream ran out before the budget did; `underfull`: under 0.9 of the budget (0.75 below 2k, where

@@ -1,34 +1,25 @@
 """Pools the runs of several retrievers for one question (paper, section 3.2)."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from builders.retrieve.base import Hit
+from builders.schema import Found
 
 
-class Pooled(NamedTuple):
-    """A passage of the pool: who found it, its best rank, and its score with the first who found it."""
-
-    row: int
-    retrievers: list[str]
-    rank: int
-    score: float
-
-
-def round_robin(runs: Mapping[str, Sequence[Hit]]) -> list[Pooled]:
+def round_robin(runs: Mapping[str, Sequence[Hit]]) -> list[Found]:
     """One pool from ranked runs: every retriever's rank 1 in the order of `runs`, then every rank 2, and so on.
 
     A passage found by several retrievers stands where it was first met and remembers all of them, the earliest first.
     Nothing is remembered between questions.
     """
-    pool: dict[int, Pooled] = {}
+    pool: dict[int, Found] = {}
     for rank in range(1, max(map(len, runs.values()), default=0) + 1):
         for name, hits in runs.items():
             if rank > len(hits):
                 continue
             row, score = hits[rank - 1]
             if row in pool:
-                pool[row].retrievers.append(name)
+                pool[row] = pool[row]._replace(retrievers=(*pool[row].retrievers, name))
             else:
-                pool[row] = Pooled(row, [name], rank, score)
+                pool[row] = Found(row, "confounder", (name,), rank, score)
     return list(pool.values())

@@ -1,6 +1,6 @@
 """Every record and every Arrow schema, in the order in which data flows; imports nothing of ours."""
 
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import pyarrow as pa
 
@@ -56,6 +56,72 @@ class Question(NamedTuple):
     reasoning_types: list[str]
     quotes: tuple[Quote, ...] = ()
 
+    @property
+    def text_answers(self) -> list[str]:
+        """The answers that are looked for in passages: none where they are labels or yes/no."""
+        return self.answers if self.answer_kind == "text" else []
+
+
+class Target(NamedTuple):
+    """A question with its gold passages, by their numbers in corpus order, and the other rows that touch P+."""
+
+    question: Question
+    gold: list[int]
+    barred: list[int]
+
+
+class Found(NamedTuple):
+    """A passage on its way into a context, by its number in corpus order: its role, and who found it.
+
+    `rank` and `score` are the best rank and the score with the first retriever; a passage that nobody looked for, such
+    as gold and random ones, has neither.
+    """
+
+    row: int
+    role: Role = "random"
+    retrievers: tuple[str, ...] = ()
+    rank: int | None = None
+    score: float | None = None
+
+
+class Passage(NamedTuple):
+    """A passage with its text, from the corpus to a row of the dataset; the rest is as in `Found`."""
+
+    row: int
+    pid: str
+    title: str
+    text: str
+    role: Role = "random"
+    retrievers: tuple[str, ...] = ()
+    rank: int | None = None
+    score: float | None = None
+
+    @property
+    def page_id(self) -> str:
+        """The page that it is from."""
+        return self.pid.rpartition(":")[0]
+
+    @property
+    def found(self) -> Found:
+        """The passage without its text."""
+        return Found(self.row, self.role, self.retrievers, self.rank, self.score)
+
+    def in_row(self) -> dict[str, Any]:
+        """The passage as a row of the dataset has it."""
+        return dict(zip(self._fields[1:], self[1:], strict=True))
+
+
+class Plan(NamedTuple):
+    """The mixer's decision for one row of the dataset; texts are filled in when it is written."""
+
+    id: str
+    context_id: str
+    config: str
+    passages: list[Found]
+    n_tokens: int
+    confounding_ratio: float
+    flags: list[str]
+
 
 _TEXT = pa.large_string()  # a column of passages passes 2 GiB, where 32-bit offsets overflow
 
@@ -91,7 +157,6 @@ QUESTIONS = pa.schema(
     ]
 )
 
-# A question with its gold. `row` is a passage's number in corpus order; `barred` are the rows that touch P+.
 TARGETS = QUESTIONS.append(pa.field("gold", pa.list_(pa.int64()))).append(pa.field("barred", pa.list_(pa.int64())))
 
 RUN = pa.schema(
@@ -160,7 +225,6 @@ INSTANCES_1 = pa.schema(
     metadata={"format": "icr2-instance/1"},
 )
 
-# The mixer's decision for one row of the dataset; texts are filled in when it is written.
 PLANS = pa.schema(
     [
         ("id", pa.string()),

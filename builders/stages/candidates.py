@@ -1,20 +1,26 @@
 """The pool of each question, and both of its streams after the filter, with what was dropped and why."""
 
 from collections import Counter
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from builders.corpus import Corpus
 from builders.engine import Tick
 from builders.files import read_table, write_table
-from builders.filters import AnswerFilter, Text, drop_reasons
-from builders.pool import Pooled, round_robin
-from builders.schema import CANDIDATES, POOL
+from builders.filters import AnswerFilter, drop_reasons
+from builders.pool import round_robin
+from builders.schema import CANDIDATES, POOL, Found, Role
 from builders.seeds import rng_for, shuffled
+from builders.stages.questions import targets_of
 from builders.stages.retrieval import read_run
 from builders.work import Build, Counts, Shard
+
+STREAMS: dict[Role, str] = {"confounder": "retrieved", "random": "random"}  # by the role that a candidate would have
 
 
 def plan_pool(build: Build) -> list[Shard]:
@@ -27,9 +33,9 @@ def make_pool(build: Build, shard: Shard, out: Path, tick: Tick) -> Counts:
     part = build.shards("gold").index(shard)
     runs = {run.retriever: read_run(build.path("retrieve", run.name), part) for run in build.shards("retrieve")}
     rows = [
-        {"qid": qid, **pooled._asdict()}
+        _stored(qid, found)
         for qid in read_table(build.path("gold", shard.name)).column("id").to_pylist()
-        for pooled in round_robin({name: run.get(qid, []) for name, run in runs.items()})
+        for found in round_robin({name: run.get(qid, []) for name, run in runs.items()})
     ]
     write_table(out, pa.Table.from_pylist(rows, schema=POOL))
     return {"pooled": len(rows)}
@@ -42,25 +48,21 @@ def plan_filter(build: Build) -> list[Shard]:
 
 def make_filter(build: Build, shard: Shard, out: Path, tick: Tick) -> Counts:
     """Writes every candidate of both streams with the reason why it was dropped, null where it is kept."""
-    pools = pools_of(read_table(build.path("pool", shard.name)))
+    corpus, pools = build.corpus, _pools_of(read_table(build.path("pool", shard.name)))
     answer_filter = _answer_filter(build.path("index", "pages"))
     rows, counts = [], Counter[str]()
-    for target in read_table(build.path("gold", shard.name)).to_pylist():
-        pool = pools.get(target["id"], [])
-        random = random_rows(build.recipe.seed, target["id"], build.corpus, {p.row for p in pool}, words_needed(build))
-        candidates = [*pool, *(Pooled(row, [], 0, 0.0) for row in random)]
+    for question, gold, barred in targets_of(read_table(build.path("gold", shard.name))):
+        pool = pools.get(question.id, [])
+        random = random_rows(build.recipe.seed, question.id, corpus, {found.row for found in pool}, words_needed(build))
+        candidates = [*pool, *map(Found, random)]
         reasons = drop_reasons(
-            [text_at(build.corpus, candidate.row) for candidate in candidates],
-            [text_at(build.corpus, row) for row in target["gold"]],
-            target["barred"],
-            target["answers"] if target["answer_kind"] == "text" else [],
-            answer_filter,
+            [*map(corpus.at, candidates)], [*map(corpus.passage, gold)], barred, question.text_answers, answer_filter
         )
-        for at, (candidate, reason) in enumerate(zip(candidates, reasons, strict=True)):
-            stream = "retrieved" if at < len(pool) else "random"
-            rows.append({"qid": target["id"], **candidate._asdict(), "stream": stream, "reason": reason})
+        for found, reason in zip(candidates, reasons, strict=True):
+            stream = STREAMS[found.role]
+            rows.append({**_stored(question.id, found), "stream": stream, "reason": reason})
             counts[f"{stream}_{reason or 'kept'}"] += 1
-        counts["answer_filter_not_applicable"] += target["answer_kind"] != "text"
+        counts["answer_filter_not_applicable"] += question.answer_kind != "text"
     write_table(out, pa.Table.from_pylist(rows, schema=CANDIDATES))
     return dict(counts)
 
@@ -71,18 +73,33 @@ def _answer_filter(corpus: Path) -> AnswerFilter:
     return AnswerFilter()
 
 
-def pools_of(table: pa.Table) -> dict[str, list[Pooled]]:
+def _stored(qid: str, found: Found) -> dict[str, Any]:
+    return {"qid": qid, **found._asdict()}
+
+
+def _pools_of(table: pa.Table) -> dict[str, list[Found]]:
     """The pool of each question."""
-    pools: dict[str, list[Pooled]] = {}
-    for row in table.to_pylist():
-        pools.setdefault(row["qid"], []).append(Pooled(row["row"], row["retrievers"], row["rank"], row["score"]))
+    pools: dict[str, list[Found]] = {}
+    for qid, found in zip(table.column("qid").to_pylist(), found_of(table, "confounder"), strict=True):
+        pools.setdefault(qid, []).append(found)
     return pools
 
 
-def text_at(corpus: Corpus, row: int) -> Text:
-    """The passage at a row as the filter needs it."""
-    passage = corpus.passage(row)
-    return Text(row, passage.title, passage.text)
+def streams_of(table: pa.Table) -> dict[tuple[str, Role], list[Found]]:
+    """What the filter kept of a table of schema.CANDIDATES: each question's streams, by the role of their passages."""
+    streams: dict[tuple[str, Role], list[Found]] = {}
+    kept = table.filter(pc.is_null(table.column("reason")))
+    for role, stream in STREAMS.items():
+        part = kept.filter(pc.equal(kept.column("stream"), stream))
+        for qid, found in zip(part.column("qid").to_pylist(), found_of(part, role), strict=True):
+            streams.setdefault((qid, role), []).append(found)
+    return streams
+
+
+def found_of(table: pa.Table, role: Role) -> Iterator[Found]:
+    """The records of a table with the columns of schema.POOL, in its order."""
+    columns = (table.column(name).to_pylist() for name in ("row", "retrievers", "rank", "score"))
+    return (Found(row, role, tuple(who), rank, score) for row, who, rank, score in zip(*columns, strict=True))
 
 
 def words_needed(build: Build) -> int:

@@ -1,16 +1,19 @@
 """The dataset's Parquet files."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from builders.engine import Tick
 from builders.errors import SetupError
 from builders.files import read_table
-from builders.schema import INSTANCES, Split
+from builders.schema import INSTANCES, Plan, Question, Split
+from builders.stages.contexts import plans_of
+from builders.stages.questions import targets_of
 from builders.work import Build, Counts, Shard
 
 
@@ -85,40 +88,34 @@ def _groups(build: Build, shards: list[Shard]) -> list[list[Shard]]:
 def _tables(build: Build, config: str, shards: list[Shard]) -> Iterator[pa.Table]:
     """The rows of a config, a table for each shard of questions that has any."""
     for shard in shards:
-        targets = {target["id"]: target for target in read_table(build.path("gold", shard.name)).to_pylist()}
-        plans = _plans(build, config, shard, targets)
-        rows = [_row(build, targets[plan["id"]], plan) for plan in plans]
+        targets = targets_of(read_table(build.path("gold", shard.name)))
+        questions = {target.question.id: target.question for target in targets}
+        rows = [_row(build, questions[plan.id], plan) for plan in _plans(build, config, shard, questions)]
         if rows:
             yield pa.Table.from_pylist(rows, schema=INSTANCES)
 
 
-def _plans(build: Build, config: str, shard: Shard, targets: dict[str, Any]) -> list[dict]:
+def _plans(build: Build, config: str, shard: Shard, questions: Mapping[str, Question]) -> list[Plan]:
     if build.recipe.configs[config].family == "loft":
         wanted = (config, shard.task, shard.split)
         mixed = next(one for one in build.shards("loft") if (one.config, one.task, one.split) == wanted)
         table = read_table(build.path("loft", mixed.name))
     else:
         table = read_table(build.path("mix", shard.name))
-    mine = pa.compute.and_(
-        pa.compute.equal(table["config"], config), pa.compute.is_in(table["id"], pa.array(list(targets), pa.string()))
+    mine = pc.and_(
+        pc.equal(table["config"], config), pc.is_in(table["id"], value_set=pa.array(list(questions), pa.string()))
     )
-    plans = {plan["id"]: plan for plan in table.filter(mine).to_pylist()}
-    return [plans[id] for id in targets if id in plans]
+    plans = {plan.id: plan for plan in plans_of(table.filter(mine))}
+    return [plans[id] for id in questions if id in plans]
 
 
-def _row(build: Build, target: dict, plan: dict) -> dict:
-    passages = []
-    for planned in plan["passages"]:
-        passage = build.corpus.passage(planned["row"])
-        found = {name: planned[name] for name in ("role", "retrievers", "rank", "score")}
-        passages.append({"pid": passage.pid, "title": passage.title, "text": passage.text, **found})
+def _row(build: Build, question: Question, plan: Plan) -> dict[str, Any]:
     asked = ("id", "task", "query", "answers", "answer_kind", "hops", "reasoning_types")
-    mixed = ("config", "context_id", "n_tokens", "confounding_ratio", "flags")
     return {
-        **{name: target[name] for name in asked},
-        **{name: plan[name] for name in mixed},
-        "question_id": target["id"],
-        "kind": build.recipe.spec(target["task"]).kind,
-        "passages": passages,
-        "gold": [at for at, passage in enumerate(passages) if passage["role"] == "gold"],
+        **{name: getattr(question, name) for name in asked},
+        **plan._asdict(),
+        "question_id": question.id,
+        "kind": build.recipe.spec(question.task).kind,
+        "passages": [build.corpus.at(found).in_row() for found in plan.passages],
+        "gold": [at for at, found in enumerate(plan.passages) if found.role == "gold"],
     }

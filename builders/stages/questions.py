@@ -11,7 +11,7 @@ from builders.engine import Tick
 from builders.errors import SetupError
 from builders.files import read_table, write_table
 from builders.gold import gold_rows, page_numbers_by_title, resolve
-from builders.schema import QUESTIONS, SPLITS, TARGETS, Question, Quote, Span
+from builders.schema import QUESTIONS, SPLITS, TARGETS, Question, Quote, Span, Target
 from builders.sources import QUESTION_READERS
 from builders.sources.fetch import fetch
 from builders.split import Splitter, checked_ids
@@ -84,6 +84,12 @@ def questions_of(table: pa.Table) -> list[Question]:
         )
         for row in table.to_pylist()
     ]
+
+
+def targets_of(table: pa.Table) -> list[Target]:
+    """The records of a table of schema.TARGETS."""
+    columns = (table.column(name).to_pylist() for name in ("gold", "barred"))
+    return [Target(*record) for record in zip(questions_of(table), *columns, strict=True)]
 
 
 def plan_gold(build: Build) -> list[Shard]:

@@ -12,7 +12,8 @@ from builders.errors import SetupError
 from builders.files import write_json
 from builders.retrieve import RETRIEVERS
 from builders.retrieve.base import Context, Hit, Query, ranked_hits, run_table
-from builders.schema import RUN
+from builders.schema import RUN, Question
+from builders.stages.questions import targets_of
 from builders.work import Build, Counts, Shard
 
 
@@ -40,7 +41,7 @@ def plan_retrieve(build: Build) -> list[Shard]:
 
 def make_retrieve(build: Build, shard: Shard, out: Path, tick: Tick) -> Counts:
     """Writes one run as Parquet, a row group for each shard of questions; counts the queries without a hit."""
-    queries = [[query_of(row) for row in table.to_pylist()] for table in build.tables("gold")]
+    queries = [[query_of(target.question) for target in targets_of(table)] for table in build.tables("gold")]
     flat = [query for part in queries for query in part]
     hits, k = _hits(build, shard, flat, tick)
     counts = {"queries": len(flat), "queries_without_hits": 0}
@@ -73,10 +74,9 @@ def _context(build: Build, retriever: str, tick: Tick) -> Context:
     return Context(spec, build.corpus, build.cache, build.threads, tick)
 
 
-def query_of(row: dict) -> Query:
+def query_of(question: Question) -> Query:
     """A question's text and its canonical answer, which labels and yes/no are not: they are no text of the source."""
-    answer = row["answers"][0] if row["answer_kind"] == "text" else ""
-    return Query(row["id"], f"{row['query']} {answer}".strip())
+    return Query(question.id, " ".join([question.query, *question.text_answers[:1]]).strip())
 
 
 def _runs_folder(build: Build) -> Path:

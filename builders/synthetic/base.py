@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 from pydantic import Field, model_validator
 
 from builders.config import AnyRecipe, ConfigSpec, Length, Name
-from builders.mix import Item
-from builders.schema import Question, Split
+from builders.schema import Passage, Question, Split
 from builders.tasks import KindName
 
 _ASKED = ("id", "task", "query", "answers", "answer_kind", "hops", "reasoning_types")
@@ -52,7 +51,7 @@ class Made(NamedTuple):
 def row_of(
     question: Question,
     kind: KindName,
-    items: Sequence[Item],
+    items: Sequence[Passage],
     n_tokens: int,
     ratio: float = 0.0,
     flags: Sequence[str] = (),
@@ -63,18 +62,13 @@ def row_of(
 
     `asks` is the id that all rows with this question share, where they have ids of their own.
     """
-    passages = [
-        {name: getattr(item, name) for name in ("pid", "title", "text", "role", "rank", "score")}
-        | {"retrievers": list(item.retrievers)}
-        for item in items
-    ]
     return {
         **{name: getattr(question, name) for name in _ASKED},
         "question_id": asks or question.id,
         "context_id": question.id,
         "kind": kind,
         "depth": depth,
-        "passages": passages,
+        "passages": [item.in_row() for item in items],
         "gold": [at for at, item in enumerate(items) if item.role == "gold"],
         "n_tokens": n_tokens,
         "confounding_ratio": ratio,

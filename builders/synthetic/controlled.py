@@ -14,9 +14,9 @@ from pydantic import Field, model_validator
 
 from builders.config import Source
 from builders.engine import Pipeline, Stage, Tick
-from builders.filters import AnswerFilter, Text, drop_reasons
-from builders.mix import Item, Mixer, finish, interleave, mixer_of
-from builders.schema import Question, Role, Split
+from builders.filters import AnswerFilter, drop_reasons
+from builders.mix import Mixer, finish, interleave, mixer_of
+from builders.schema import Passage, Question, Role, Split
 from builders.seeds import order_key, rng_for, shuffled
 from builders.synthetic.base import Made, MadeRecipe, at_depth, row_of
 from builders.synthetic.layout import cells, depths_of, marks_of
@@ -54,8 +54,8 @@ class Laid(NamedTuple):
     """A question with all that its rows are made of."""
 
     question: Question
-    gold: list[Item]
-    stream: list[Item]
+    gold: list[Passage]
+    stream: list[Passage]
     cells: dict[str, int]  # of the stream, by pid
 
 
@@ -113,13 +113,13 @@ class _Maker:
         id = f"{TASKS[hops]}-{self._split}-{number:04d}"
         question = Question(id, TASKS[hops], asked.query, asked.answers, "text", [], hops, [TYPES[hops]])
         gold, stream = [_item(fact, "gold") for fact in asked.facts], self._stream(id, asked, cluster)
-        reasons = drop_reasons([*map(_text, stream)], [*map(_text, gold)], (), asked.answers, self._answers)
+        reasons = drop_reasons(stream, gold, (), asked.answers, self._answers)
         self._counts.update(f"dropped_{reason}" for reason in reasons if reason)
         kept = [item for item, reason in zip(stream, reasons, strict=True) if reason is None]
         found = cells([self._mixer.block_tokens(item) for item in kept], self._marks)
         return Laid(question, gold, kept, {item.pid: cell for item, cell in zip(kept, found, strict=True)})
 
-    def _stream(self, id: str, asked: Asked, cluster: int) -> list[Item]:
+    def _stream(self, id: str, asked: Asked, cluster: int) -> list[Passage]:
         """Facts of other clusters: those of the question's relations are confounders, all others random."""
         own = {self._world.relation_of(fact) for fact in asked.facts}
         same = [relation for relation in self._world.relations if relation in own]
@@ -127,9 +127,9 @@ class _Maker:
         confounders, random = self._drawn(id, "confounder", same, cluster), self._drawn(id, "random", other, cluster)
         return interleave(confounders, random, self._recipe.confounders)
 
-    def _drawn(self, id: str, role: Role, relations: Sequence[str], cluster: int) -> list[Item]:
+    def _drawn(self, id: str, role: Role, relations: Sequence[str], cluster: int) -> list[Passage]:
         """Facts of relations but not of a cluster, in the question's own order: enough for the longest context."""
-        items: list[Item] = []
+        items: list[Passage] = []
         room = max(map(self._recipe.budget, self._recipe.lengths))
         clusters = self._world.clusters
         for place in shuffled(rng_for(self._recipe.seed, id, role), len(relations) * clusters):
@@ -158,7 +158,7 @@ class _Maker:
                 return n, tokens
         return None
 
-    def _placed(self, one: Laid, n: int, depth: int) -> list[Item]:
+    def _placed(self, one: Laid, n: int, depth: int) -> list[Passage]:
         """Gold at a depth among the first `n` passages of the stream, whose order depends on neither."""
         places = {
             item.pid: (2 * self._marks.index(mark), b"")
@@ -170,12 +170,8 @@ class _Maker:
         return sorted([*one.gold, *one.stream[:n]], key=lambda item: places[item.pid])
 
 
-def _item(fact: Fact, role: Role) -> Item:
-    return Item(fact.row, fact.pid, fact.subject.name, fact.text, role)
-
-
-def _text(item: Item) -> Text:
-    return Text(item.row, item.title, item.text)
+def _item(fact: Fact, role: Role) -> Passage:
+    return Passage(fact.row, fact.pid, fact.subject.name, fact.text, role)
 
 
 def sources(recipe: ControlledRecipe, base: Path) -> dict[str, Source]:

@@ -8,23 +8,22 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import pyarrow as pa
 from pydantic import Field
 
 from builders.config import QuestionSource, Source
 from builders.engine import Pipeline, Stage, Tick
 from builders.errors import SetupError
-from builders.files import read_table, write_json, write_table
-from builders.filters import AnswerFilter, Text, answer_flags, drop_reasons
-from builders.mix import Item, finish, mixer_of
-from builders.schema import Page, Question, Quote
+from builders.files import write_json
+from builders.filters import AnswerFilter, answer_flags, drop_reasons
+from builders.mix import finish, mixer_of
+from builders.schema import Page, Passage, Question, Quote
 from builders.seeds import order_key
 from builders.sources import PAGE_READERS, QUESTION_READERS
 from builders.synthetic.base import Made, MadeRecipe, row_of
 from builders.synthetic.pages import Passages, Sample
-from builders.synthetic.rows import WRITE, write_rows
+from builders.synthetic.rows import WRITE, read_passages, write_passages, write_rows
 from builders.tasks import TaskSpec
 from builders.work import Build, Counts, Shard
 
@@ -32,10 +31,6 @@ TASK = "frames"
 _QUESTIONS, _ARTICLES = "questions.json", "articles"  # shards
 QUESTIONS_PER_SHARD = 8
 VARIETY = 4  # how many times the words of the longest context the other pages hold
-
-
-_ARTICLE = pa.field("article", pa.string())
-_STORED = pa.schema([("row", pa.int64()), ("pid", pa.string()), ("title", pa.string()), ("text", pa.large_string())])
 
 
 class FramesRecipe(MadeRecipe):
@@ -61,26 +56,23 @@ class FramesRecipe(MadeRecipe):
 class Articles(NamedTuple):
     """What one reading of a knowledge source keeps: the passages of each article asked for, and those of others."""
 
-    gold: dict[str, list[Item]]  # by title
-    others: list[Item]
+    gold: dict[str, list[Passage]]  # by title
+    others: list[Passage]
 
     def write(self, folder: Path) -> None:
         """Writes two files into a folder."""
-        gold = [{"article": title, **_stored(item)} for title, items in self.gold.items() for item in items]
-        write_table(folder / "gold.arrow", pa.Table.from_pylist(gold, schema=_STORED.insert(0, _ARTICLE)))
-        write_table(folder / "others.arrow", pa.Table.from_pylist([*map(_stored, self.others)], schema=_STORED))
+        passages = {item.row: item for items in (*self.gold.values(), self.others) for item in items}
+        write_passages(folder / "passages.arrow", [passages[row] for row in range(len(passages))])
+        gold = {title: [item.row for item in items] for title, items in self.gold.items()}
+        write_json(folder / "rows.json", {"gold": gold, "others": [item.row for item in self.others]})
 
     @classmethod
     def read(cls, folder: Path) -> "Articles":
         """What `write` wrote."""
-        gold: dict[str, list[Item]] = {}
-        for row in read_table(folder / "gold.arrow").to_pylist():
-            gold.setdefault(row.pop("article"), []).append(Item(**row, role="gold"))
-        return cls(gold, [Item(**row, role="random") for row in read_table(folder / "others.arrow").to_pylist()])
-
-
-def _stored(item: Item) -> dict[str, Any]:
-    return {name: getattr(item, name) for name in _STORED.names}
+        passages = read_passages(folder / "passages.arrow")
+        rows = json.loads((folder / "rows.json").read_text(encoding="utf-8"))
+        gold = {title: [passages[row]._replace(role="gold") for row in own] for title, own in rows["gold"].items()}
+        return cls(gold, [passages[row] for row in rows["others"]])
 
 
 def sources(recipe: FramesRecipe, base: Path) -> dict[str, Source]:
@@ -223,34 +215,25 @@ class _Maker:
                 self._recipe.config(length), "test", row_of(question, "qa", items, n_tokens, context.ratio, flags)
             )
 
-    def _stream(self, question: Question, gold: Sequence[Item]) -> list[Item]:
+    def _stream(self, question: Question, gold: Sequence[Passage]) -> list[Passage]:
         """Passages of other pages in an order of the question's own, without those that give something away."""
-        own, words = {_page_id(item) for item in gold}, self._recipe.words
-        drawn: list[Item] = []
+        own, words = {item.page_id for item in gold}, self._recipe.words
+        drawn: list[Passage] = []
         for item in sorted(self._articles.others, key=lambda item: self._key(question, item)):
             if words <= 0:
                 break
-            if _page_id(item) not in own:
+            if item.page_id not in own:
                 words -= max(len(item.text.split()), len(item.text) // 10)
                 drawn.append(item)
-        answers = question.answers if question.answer_kind == "text" else []
-        reasons = drop_reasons([*map(_text, drawn)], [*map(_text, gold)], (), answers, self._answers)
+        reasons = drop_reasons(drawn, gold, (), question.text_answers, self._answers)
         self._counts.update(f"filler_{reason or 'kept'}" for reason in reasons)
         return [item for item, reason in zip(drawn, reasons, strict=True) if reason is None]
 
-    def _key(self, question: Question, item: Item) -> bytes:
+    def _key(self, question: Question, item: Passage) -> bytes:
         return order_key(self._recipe.seed, question.id, "filler", item.pid)
 
 
 _articles = lru_cache(1)(Articles.read)
-
-
-def _page_id(item: Item) -> str:
-    return item.pid.rpartition(":")[0]
-
-
-def _text(item: Item) -> Text:
-    return Text(item.row, item.title, item.text)
 
 
 _WORDS = ("chunk_words", "lengths", "reserve", "seed")

@@ -11,23 +11,21 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-import pyarrow as pa
 from pydantic import Field, model_validator
 
 from builders.answers import answerable
 from builders.config import ConfigSpec, Length, Name, Source, Task
 from builders.engine import Pipeline, Stage, Tick
 from builders.errors import SetupError
-from builders.files import read_table, write_table
-from builders.filters import AnswerFilter, Text, answer_flags, drop_reasons
-from builders.mix import Item, finish, mixer_of
-from builders.schema import SPLITS, Page, Question, Split
+from builders.filters import AnswerFilter, answer_flags, drop_reasons
+from builders.mix import finish, mixer_of
+from builders.schema import SPLITS, Page, Passage, Question, Split
 from builders.seeds import rng_for, shuffled
 from builders.sources import GIVEN_READERS
 from builders.sources.clean import clean
 from builders.split import Splitter, checked_ids
 from builders.synthetic.base import Made, MadeRecipe, row_of
-from builders.synthetic.rows import WRITE, write_rows
+from builders.synthetic.rows import WRITE, read_passages, write_passages, write_rows
 from builders.tasks import TaskSpec
 from builders.work import Build, Counts, Shard
 
@@ -35,7 +33,6 @@ FLAG = "answer_in_given"
 FULL = "full"  # the config of the source's paragraphs alone
 QUESTIONS_PER_SHARD = 64
 _PASSAGES = "passages.arrow"
-_STORED = pa.schema([("pid", pa.string()), ("title", pa.string()), ("text", pa.large_string())])
 
 
 class GivenRecipe(MadeRecipe):
@@ -104,7 +101,7 @@ def make_read(build: Build[GivenRecipe], shard: Shard, out: Path, tick: Tick) ->
             reading.write_questions(
                 out / _questions_name(split, f"{part:05d}"), questions[start : start + QUESTIONS_PER_SHARD]
             )
-    reading.write_passages(out / _PASSAGES)
+    write_passages(out / _PASSAGES, reading.passages)
     return dict(+counts)
 
 
@@ -113,7 +110,7 @@ class _Reading:
 
     def __init__(self, counts: Counter[str]) -> None:
         self._counts = counts
-        self._passages: list[Item] = []
+        self.passages: list[Passage] = []
         self._numbers: dict[str, int] = {}  # of a page's passage
         self._given: dict[str, list[int]] = {}  # passages by question
 
@@ -131,9 +128,9 @@ class _Reading:
 
     def _number(self, page: Page) -> int:
         if page.page_id not in self._numbers:
-            self._numbers[page.page_id] = number = len(self._passages)
+            self._numbers[page.page_id] = number = len(self.passages)
             text = clean(page.paragraphs[1]).text.strip()
-            self._passages.append(Item(number, f"{page.page_id}:0", page.title, text, "random"))
+            self.passages.append(Passage(number, f"{page.page_id}:0", page.title, text))
         return self._numbers[page.page_id]
 
     def write_questions(self, path: Path, questions: Sequence[Question]) -> None:
@@ -145,12 +142,6 @@ class _Reading:
             gold = [number for number in given if number in evidence]
             values.append({"question": question._asdict(), "given": given, "gold": gold})
         path.write_text(json.dumps(values, ensure_ascii=False), encoding="utf-8")
-
-    def write_passages(self, path: Path) -> None:
-        """Writes all passages in the order of their numbers."""
-        rows = [(item.pid, item.title, item.text) for item in self._passages]
-        columns = dict(zip(_STORED.names, zip(*rows, strict=True), strict=True)) if rows else {}
-        write_table(path, pa.table(columns, _STORED) if columns else _STORED.empty_table())
 
 
 class Asked(NamedTuple):
@@ -169,10 +160,7 @@ def _asked(path: Path) -> list[Asked]:
     ]
 
 
-@lru_cache(1)
-def _passages(path: Path) -> list[Item]:
-    rows = zip(*read_table(path).to_pydict().values(), strict=True)
-    return [Item(number, pid, title, text, "random") for number, (pid, title, text) in enumerate(rows)]
+_passages = lru_cache(1)(read_passages)
 
 
 def plan_rows(build: Build[GivenRecipe]) -> list[Shard]:
@@ -203,7 +191,7 @@ def make_rows(build: Build[GivenRecipe], shard: Shard, out: Path, tick: Tick) ->
 class _Maker:
     """Makes the rows of one split."""
 
-    def __init__(self, recipe: GivenRecipe, split: Split, passages: Sequence[Item], counts: Counter[str]) -> None:
+    def __init__(self, recipe: GivenRecipe, split: Split, passages: Sequence[Passage], counts: Counter[str]) -> None:
         self._recipe, self._split, self._passages, self._counts = recipe, split, passages, counts
         self._mixer, self._answers = mixer_of(recipe.tokenizer, recipe.seed), AnswerFilter()
 
@@ -232,43 +220,37 @@ class _Maker:
     def _made(self, length: str, row: dict[str, Any]) -> Made:
         return Made(self._recipe.config(length), self._split, row)
 
-    def _own(self, asked: Asked) -> list[Item]:
+    def _own(self, asked: Asked) -> list[Passage]:
         """Gold, then the distractors of the source that repeat neither gold nor one another."""
         gold = [self._passages[number]._replace(role="gold") for number in asked.gold]
         distractors = (number for number in asked.given if number not in asked.gold)
         others = [self._passages[number]._replace(role="confounder") for number in distractors]
-        reasons = drop_reasons([*map(_text, others)], [*map(_text, gold)], (), (), self._answers)
+        reasons = drop_reasons(others, gold, (), (), self._answers)
         self._counts.update(f"given_{reason}" for reason in reasons if reason)
         return [*gold, *(item for item, reason in zip(others, reasons, strict=True) if reason is None)]
 
-    def _stream(self, asked: Asked) -> list[Item]:
+    def _stream(self, asked: Asked) -> list[Passage]:
         """Paragraphs of other questions in an order of the question's own, without those that give something away."""
         recipe, passages, question = self._recipe, self._passages, asked.question
         words = max(map(recipe.budget, recipe.lengths), default=0) * 6 // 5  # no tokenizer of use makes fewer tokens
         own = set(asked.given)
-        drawn: list[Item] = []
+        drawn: list[Passage] = []
         for row in shuffled(rng_for(recipe.seed, question.id, "random"), len(passages)):
             if words <= 0:
                 break
             if row not in own:
                 words -= len(passages[row].text.split())
                 drawn.append(passages[row])
-        answers = question.answers if question.answer_kind == "text" else []
-        given = [_text(passages[row]) for row in sorted(own)]
-        reasons = drop_reasons([*map(_text, drawn)], given, (), answers, self._answers)
+        given = [passages[row] for row in sorted(own)]
+        reasons = drop_reasons(drawn, given, (), question.text_answers, self._answers)
         return [item for item, reason in zip(drawn, reasons, strict=True) if reason is None]
 
-    def _flags(self, question: Question, given: Sequence[Item]) -> list[str]:
+    def _flags(self, question: Question, given: Sequence[Passage]) -> list[str]:
         flags = answer_flags(question.answers, question.answer_kind)
-        answers = question.answers if question.answer_kind == "text" else []
-        if any(self._answers.hits(answers, [_text(item) for item in given if item.role == "confounder"])):
+        if any(self._answers.hits(question.text_answers, [item for item in given if item.role == "confounder"])):
             flags.append(FLAG)
             self._counts[FLAG] += 1
         return flags
-
-
-def _text(item: Item) -> Text:
-    return Text(item.row, item.title, item.text)
 
 
 ROWS = ("kind", "lengths", "reserve", "seed", "tokenizer")

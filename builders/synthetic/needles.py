@@ -18,10 +18,10 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from builders.config import Source, length_from, tokens_of
 from builders.engine import Pipeline, Stage, Tick
-from builders.filters import AnswerFilter, Text, drop_reasons
-from builders.mix import Item, finish
+from builders.filters import AnswerFilter, drop_reasons
+from builders.mix import finish
 from builders.prompts import BLANK_LINE, haystack
-from builders.schema import Question
+from builders.schema import Passage, Question
 from builders.seeds import order_key
 from builders.synthetic.base import Made, MadeRecipe, row_of
 from builders.synthetic.fragments import LEAST, Fragment, Pool, read_pool, source_files
@@ -35,6 +35,7 @@ from builders.work import Build, Counts, Shard
 _GROUPS, _FRAGMENTS = "groups.json", "pool"  # shards
 GROUPS_PER_SHARD = 4
 GROUPS = Path(__file__).with_name("needles.yaml")
+NOWHERE = -1  # the row of a passage that is in no corpus
 ENOUGH = 0.9  # share of its length that a haystack fills, or it is left out
 _FULL, _GAP = 2, 2 * LEAST  # tokens that may be left over, and from which a fragment is easily found for them
 _SPARE = 8192  # tokens beyond the longest haystack, to choose from what fills the shortest ones best
@@ -68,7 +69,7 @@ class NeedlesRecipe(MadeRecipe):
 
 class _Row(NamedTuple):
     id: str
-    items: list[Item]
+    items: list[Passage]
     depth: int | None
     reasoning_types: list[str]
 
@@ -178,7 +179,7 @@ class _Haystacks:
         enough = tokens_of(self._lengths[-1]) + _SPARE
         before = accumulate((one.tokens for one in stream), initial=0)
         kept = [one for one, tokens in zip(stream, before, strict=False) if tokens < enough]
-        candidates = [Text(row, "", one.text) for row, one in enumerate(kept)]
+        candidates = [Passage(row, one.pid, "", one.text) for row, one in enumerate(kept)]
         reasons = drop_reasons(candidates, [], (), [group.wording.name], self._answers)
         return [one for one, reason in zip(kept, reasons, strict=True) if reason is None]
 
@@ -227,7 +228,7 @@ class _Haystacks:
         items = [_item(fragment) for fragment in filled]
         places = [(depth, place_of(depth, [one.tokens for one in filled])) for depth in self._recipe.depths]
         for needle, order, text in group.needles:
-            item = Item(0, f"needle:{group.id}:{needle}:{order}", "", text, "gold")
+            item = Passage(NOWHERE, f"needle:{group.id}:{needle}:{order}", "", text, "gold")
             for depth, place in places:
                 id = f"{group.id}-{needle}-{order}-{depth}"
                 yield _Row(id, [*items[:place], item, *items[place:]], depth, [needle, order])
@@ -242,8 +243,8 @@ def place_of(depth: int, tokens: Sequence[int]) -> int:
     return min(range(len(before)), key=lambda place: abs(100 * before[place] - depth * before[-1]))
 
 
-def _item(fragment: Fragment) -> Item:
-    return Item(0, fragment.pid, "", fragment.text, "random")  # a title would tell fragments from needles
+def _item(fragment: Fragment) -> Passage:
+    return Passage(NOWHERE, fragment.pid, "", fragment.text)  # a title would tell fragments from needles
 
 
 def _question(group: Group, row: _Row) -> Question:

@@ -4,8 +4,7 @@ from heapq import heappop, heappush
 
 from builders.chunk import chunk_page
 from builders.errors import SetupError
-from builders.mix import Item
-from builders.schema import Page
+from builders.schema import Page, Passage
 from builders.seeds import order_key
 
 
@@ -35,16 +34,15 @@ class Passages:
 
     def __init__(self, words: int) -> None:
         self._words = words
-        self._known: dict[str, tuple[str, list[Item]]] = {}  # title and passages by the page's id
+        self._known: dict[str, tuple[str, list[Passage]]] = {}  # title and passages by the page's id
         self._next = 0
 
-    def of(self, page: Page) -> list[Item]:
+    def of(self, page: Page) -> list[Passage]:
         """The passages of a page; SetupError where another page has its id."""
         if page.page_id not in self._known:
             pieces = chunk_page(page, self._words)
             passages = [
-                Item(self._next + n, f"{page.page_id}:{n}", page.title, piece.text, "random")
-                for n, piece in enumerate(pieces)
+                Passage(self._next + n, f"{page.page_id}:{n}", page.title, piece.text) for n, piece in enumerate(pieces)
             ]
             self._known[page.page_id] = (page.title, passages)
             self._next += len(pieces)

@@ -1,6 +1,6 @@
-"""Rows of a made dataset on their way to its files; the last two stages of every kind."""
+"""Passages and rows of a made dataset in its work folder, and the stage that writes its files."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +9,28 @@ import pyarrow.parquet as pq
 
 from builders.engine import Stage, Tick
 from builders.errors import SetupError
-from builders.schema import INSTANCES, SPLITS, Split
+from builders.files import read_table, write_table
+from builders.schema import INSTANCES, SPLITS, Passage, Split
 from builders.stages.files import files_of, instance_writer
 from builders.synthetic.base import Made, MadeRecipe
 from builders.work import Build, Counts, Shard
 
 ROWS_PER_GROUP = 64  # of a Parquet file
+
+
+_PASSAGES = pa.schema([("pid", pa.string()), ("title", pa.string()), ("text", pa.large_string())])
+
+
+def write_passages(path: Path, passages: Sequence[Passage]) -> None:
+    """Writes passages, whose rows are their places in the list, without their roles."""
+    columns = [[getattr(passage, name) for passage in passages] for name in _PASSAGES.names]
+    write_table(path, pa.table(columns, schema=_PASSAGES))
+
+
+def read_passages(path: Path) -> list[Passage]:
+    """The passages that `write_passages` wrote."""
+    columns = read_table(path).to_pydict().values()
+    return [Passage(row, *values) for row, values in enumerate(zip(*columns, strict=True))]
 
 
 def write_rows(rows: Iterable[Made], out: Path) -> None:

@@ -3,11 +3,11 @@ from pathlib import Path
 import pytest
 
 from benchmarks.answer_filter import UNEXPLAINED, Asked, bench, differences, dropped, loop_dropped, squad_normal
-from builders.filters import Text
+from builders.schema import Passage
 
 
 def kinds(answer: str, text: str) -> dict[tuple[str, str], int]:
-    asked = [Asked([answer], [Text(0, "Title", text)])]
+    asked = [Asked([answer], [Passage(0, "p", "Title", text)])]
     return dict(differences(asked, dropped(asked), loop_dropped(asked, squad_normal)))
 
 
@@ -26,7 +26,7 @@ def test_every_difference_has_its_rule() -> None:
 
 
 def test_what_no_rule_explains_is_seen() -> None:
-    asked = [Asked(["Oslo"], [Text(0, "Title", "Oslo has trams.")])]
+    asked = [Asked(["Oslo"], [Passage(0, "p", "Title", "Oslo has trams.")])]
     assert differences(asked, [[False]], [[True]]) == {("the loop", UNEXPLAINED): 1}
 
 

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders.filters import AnswerFilter, Text, answer_flags, drop_reasons
+from builders.filters import AnswerFilter, answer_flags, drop_reasons
+from builders.schema import Passage
 from builders.text import contains
 
 LONG = "The river rises in the hills of the north and runs for ninety miles through five old towns to the sea"
@@ -13,8 +14,8 @@ LONG = "The river rises in the hills of the north and runs for ninety miles thro
 def reasons(
     texts: Sequence[str], answers: Sequence[str] = (), gold: str = "Gold text of no one.", barred: Sequence[int] = ()
 ) -> list[str | None]:
-    candidates = [Text(row, "Title", text) for row, text in enumerate(texts, start=1)]
-    return drop_reasons(candidates, [Text(0, "Gold", gold)], barred, answers, AnswerFilter())
+    candidates = [Passage(row, "p", "Title", text) for row, text in enumerate(texts, start=1)]
+    return drop_reasons(candidates, [Passage(0, "p", "Gold", gold)], barred, answers, AnswerFilter())
 
 
 def test_short_answers_do_not_empty_the_pool() -> None:
@@ -39,8 +40,8 @@ def test_labels_have_no_answer_filter(kind: str) -> None:
 def test_all_aliases_count_in_text_and_title() -> None:
     """Case 66."""
     assert reasons(["He left New York City."], ["NYC", "New York City"]) == ["contains_answer"]
-    titled = [Text(1, "NYC (song)", "A tune.")]
-    assert drop_reasons(titled, [Text(0, "G", "x y z")], [], ["NYC"], AnswerFilter()) == ["contains_answer"]
+    titled = [Passage(1, "p", "NYC (song)", "A tune.")]
+    assert drop_reasons(titled, [Passage(0, "p", "G", "x y z")], [], ["NYC"], AnswerFilter()) == ["contains_answer"]
 
 
 def test_a_copy_of_gold_is_dropped_and_its_sibling_kept() -> None:
@@ -80,6 +81,6 @@ WORDS = st.sampled_from(["no", "known", "a", "the", "Oslo", "new", "york", "U.S.
 @given(st.lists(st.lists(WORDS, min_size=1, max_size=4), max_size=3), st.lists(st.lists(WORDS, max_size=8), max_size=5))
 def test_the_fast_answer_filter_is_the_rule(answers: list[list[str]], texts: list[list[str]]) -> None:
     joined = [" ".join(answer) for answer in answers]
-    candidates = [Text(n, "T", " ".join(words)) for n, words in enumerate(texts)]
+    candidates = [Passage(n, "p", "T", " ".join(words)) for n, words in enumerate(texts)]
     found = AnswerFilter().hits(joined, candidates)
     assert [hit is not None for hit in found] == [any(contains(a, c.text) for a in joined) for c in candidates]

@@ -1,12 +1,13 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders.filters import AnswerFilter, Text
+from builders.filters import AnswerFilter
 from builders.loft import Member, deal, leaks
+from builders.schema import Passage
 
 
 def member(n: int, text: str, answers: list[str], tokens: int = 10, barred: tuple[int, ...] = ()) -> Member:
-    return Member(f"q{n:02d}", [Text(n, f"Title {n}", text)], list(barred), answers, tokens)
+    return Member(f"q{n:02d}", [Passage(n, f"p{n}:0", f"Title {n}", text, "gold")], list(barred), answers, tokens)
 
 
 def ids(groups: list) -> list[list[str]]:

@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builders.format1 import spec_of
-from builders.mix import Item, Mixer, finish, interleave
+from builders.mix import Mixer, finish, interleave
 from builders.prompts import render
-from builders.schema import Role
+from builders.schema import Passage, Role
 
 
 class Words:
@@ -18,8 +18,8 @@ class Words:
         return words + words // 10
 
 
-def item(row: int, role: Role = "random", words: int = 12) -> Item:
-    return Item(row, f"p{row}:0", f"Title {row}", " ".join(f"w{row}" for _ in range(words)), role)
+def item(row: int, role: Role = "random", words: int = 12) -> Passage:
+    return Passage(row, f"p{row}:0", f"Title {row}", " ".join(f"w{row}" for _ in range(words)), role)
 
 
 GOLD = [item(900, "gold"), item(901, "gold")]
@@ -31,7 +31,7 @@ def mixer() -> Mixer:
     return Mixer(Words(), "v1")  # type: ignore[arg-type]
 
 
-def rows(items: list[Item]) -> list[int]:
+def rows(items: list[Passage]) -> list[int]:
     return [i.row for i in items]
 
 
@@ -75,7 +75,7 @@ def test_budget_nesting_and_order(small: int, large: int, percent: int) -> None:
         assert shorter == [row for row in longer if row in set(shorter)]
 
 
-def _tokens(items: list[Item]) -> int:
+def _tokens(items: list[Passage]) -> int:
     return Words().count(render(spec_of("nq"), "who is it", [(i.title, i.text) for i in items]).text)
 
 

@@ -1,8 +1,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders.pool import Pooled, round_robin
+from builders.pool import round_robin
 from builders.retrieve.base import Hit
+from builders.schema import Found
 
 
 def hits(*rows: int) -> list[Hit]:
@@ -12,11 +13,11 @@ def hits(*rows: int) -> list[Hit]:
 def test_round_robin_by_hand() -> None:
     pool = round_robin({"bm25": hits(1, 2, 3), "dpr": hits(2, 4), "tfidf": hits(5)})
     assert pool == [
-        Pooled(1, ["bm25"], 1, 9.0),
-        Pooled(2, ["dpr", "bm25"], 1, 9.0),
-        Pooled(5, ["tfidf"], 1, 9.0),
-        Pooled(4, ["dpr"], 2, 8.0),
-        Pooled(3, ["bm25"], 3, 7.0),
+        Found(1, "confounder", ("bm25",), 1, 9.0),
+        Found(2, "confounder", ("dpr", "bm25"), 1, 9.0),
+        Found(5, "confounder", ("tfidf",), 1, 9.0),
+        Found(4, "confounder", ("dpr",), 2, 8.0),
+        Found(3, "confounder", ("bm25",), 3, 7.0),
     ]
 
 

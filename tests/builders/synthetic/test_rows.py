@@ -15,9 +15,8 @@ from builders.config import Source
 from builders.engine import Pipeline, Stage, Tick
 from builders.errors import SetupError
 from builders.load_recipe import load_recipe
-from builders.mix import Item
 from builders.pipeline import prepare, run_build
-from builders.schema import INSTANCES, Question
+from builders.schema import INSTANCES, Passage, Question
 from builders.synthetic import KINDS
 from builders.synthetic.base import Made, MadeRecipe, row_of
 from builders.synthetic.rows import WRITE, write_rows
@@ -43,8 +42,8 @@ def plan(build: Build[Squares]) -> list[Shard]:
 
 def make(build: Build[Squares], shard: Shard, out: Path, tick: Tick) -> Counts:
     number, words = shard.part, build.inputs["words"].path.read_text().split()
-    gold = Item(0, f"{number}:0", "Squares", f"{number} times {number} is {number**2}.", "gold")
-    other = Item(1, "w:0", "Words", " ".join(words), "random")
+    gold = Passage(0, f"{number}:0", "Squares", f"{number} times {number} is {number**2}.", "gold")
+    other = Passage(1, "w:0", "Words", " ".join(words), "random")
     question = Question(f"s-{number}", "squares", f"{number}^2?", [str(number**2)], "text", [], 1, ["square"])
     row = row_of(question, "qa", [other, gold], 50, flags=["odd"] * (number % 2))
     rows = [Made(config, "test", row) for config in build.recipe.configs]
