@@ -1,20 +1,29 @@
-"""The YAML head of a dataset card."""
+"""The YAML head of a dataset card, read and written by huggingface_hub."""
 
-import re
+from collections.abc import Mapping
 from typing import Any
 
-import yaml
 
-_HEAD = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.M | re.S)
+def head_of(card: str) -> dict[str, Any]:
+    """The YAML head of a card as a mapping, empty where there is none."""
+    from huggingface_hub import DatasetCard
+    from huggingface_hub.repocard import REGEX_YAML_BLOCK
+
+    card = card.removeprefix("\ufeff")
+    if not REGEX_YAML_BLOCK.search(card):  # DatasetCard would log a warning
+        return {}
+    try:
+        head: dict[str, Any] = DatasetCard(card).data.to_dict()
+    except ValueError:  # YAML, and no mapping
+        return {}
+    return head
 
 
-def split_card(text: str) -> tuple[dict[str, Any], str]:
-    """The YAML head of a card as a mapping (empty where there is none), and the text after it."""
-    match = _HEAD.match(text)
-    head = yaml.safe_load(match[1]) if match else None
-    return (head if isinstance(head, dict) else {}), text[match.end() :] if match else text
+def with_fields(card: str, fields: Mapping[str, Any]) -> str:
+    """A card with some fields of its head replaced, in the order that they have there; new ones stand at its end."""
+    from huggingface_hub import DatasetCard
 
-
-def join_card(head: dict[str, Any], body: str) -> str:
-    """A card of a YAML head and a text."""
-    return f"---\n{yaml.safe_dump(head, sort_keys=False, allow_unicode=True)}---\n{body}"
+    changed = DatasetCard(card)
+    for name, value in fields.items():
+        changed.data[name] = value
+    return str(changed)

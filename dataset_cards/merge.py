@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from builders.errors import SetupError
-from dataset_cards.front_matter import join_card, split_card
+from dataset_cards.front_matter import head_of, with_fields
 
 DATA = (".parquet", ".arrow", ".csv", ".tsv", ".jsonl")
 
@@ -33,7 +33,7 @@ def kept_configs(card: str, ours: Iterable[str], paths: Iterable[str], repo: str
     ours, paths = set(ours), sorted(paths)
     where = f"README.md of {repo}"
     try:
-        head = split_card(card)[0]
+        head = head_of(card)
     except yaml.YAMLError as error:
         raise SetupError(f"{where}: its YAML does not parse ({' '.join(str(error).split())}); mend it there") from None
     listed = head.get("configs") or []
@@ -78,7 +78,7 @@ def merged_card(card: str, kept: Kept) -> str:
     """Our card with the kept configs after ours; our card as it is where there are none."""
     if not kept.configs:
         return card
-    head, body = split_card(card)
+    head = head_of(card)
     configs = [dict(config) for config in head["configs"]]
     others = [dict(config) for config in kept.configs]
     # datasets refuses two defaults, and takes a config of that name for one
@@ -86,7 +86,5 @@ def merged_card(card: str, kept: Kept) -> str:
         config.pop("default", None)
     infos = head.get("dataset_info") or []
     infos = [infos] if isinstance(infos, dict) else list(infos)
-    head["configs"] = configs + others
-    if infos or kept.infos:
-        head["dataset_info"] = infos + kept.infos
-    return join_card(head, body)
+    described = {"dataset_info": infos + kept.infos} if infos or kept.infos else {}
+    return with_fields(card, {"configs": configs + others, **described})

@@ -14,7 +14,7 @@ from rich.progress import track
 
 from builders.errors import SetupError
 from builders.manifest import Manifest, read_manifest
-from dataset_cards.front_matter import split_card
+from dataset_cards.front_matter import head_of
 from validation.checks import CHECKS
 
 VERSION = re.compile(r"\d+\.\d+\.\d+")
@@ -136,7 +136,7 @@ def _check_card(folder: Path, card: str, configs: Configs) -> None:
     """Refuses a card whose YAML does not list each config once with the manifest's files by their paths."""
     again = f"run: icr2 card {folder}"
     try:
-        listed = split_card(card)[0].get("configs") or []
+        listed = head_of(card).get("configs") or []
     except yaml.YAMLError as error:
         raise SetupError(
             f"{folder}/README.md: its YAML does not parse ({' '.join(str(error).split())}); {again}"

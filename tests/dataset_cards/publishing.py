@@ -8,11 +8,11 @@ import pyarrow.parquet as pq
 from huggingface_hub import HfApi
 from rich.console import Console
 
-from dataset_cards.front_matter import join_card
 from dataset_cards.hub import Repository
 from dataset_cards.publish import Published
 from dataset_cards.publish import publish as publish_release
 from dataset_cards.release import checked_release
+from tests.dataset_cards.cards import join_card
 from tests.hub.clients import TOKEN
 from tests.hub.server import LoopbackHub
 from tests.hub.state import Repo

@@ -3,8 +3,8 @@
 import pytest
 
 from builders.errors import SetupError
-from dataset_cards.front_matter import join_card, split_card
 from dataset_cards.merge import kept_configs, merged_card
+from tests.dataset_cards.cards import join_card, split_card
 
 OURS = join_card(
     {

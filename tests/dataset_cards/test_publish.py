@@ -10,10 +10,10 @@ from rich.console import Console
 
 from builders.errors import SetupError
 from dataset_cards.dry_run import remote_plan
-from dataset_cards.front_matter import split_card
 from dataset_cards.hub import Repository
 from dataset_cards.publish import Published
 from dataset_cards.release import checked_release
+from tests.dataset_cards.cards import split_card
 from tests.dataset_cards.publishing import (
     REPO,
     ROWS,

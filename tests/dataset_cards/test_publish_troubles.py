@@ -7,11 +7,11 @@ from huggingface_hub import HfApi
 from rich.console import Console
 
 from builders.errors import SetupError
-from dataset_cards.front_matter import join_card, split_card
 from dataset_cards.hub import Repository, Unreachable
 from dataset_cards.publish import Published
 from dataset_cards.publish import publish as publish_release
 from dataset_cards.release import checked_release
+from tests.dataset_cards.cards import join_card, split_card
 from tests.dataset_cards.publishing import REPO, files_of, on_hub, publish, repository
 from tests.dataset_cards.ready import only
 from tests.hub.clients import READER, TOKEN

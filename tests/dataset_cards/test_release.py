@@ -10,8 +10,9 @@ import pytest
 from rich.console import Console
 
 from builders.errors import SetupError
-from dataset_cards.front_matter import join_card, split_card
+from dataset_cards.front_matter import head_of
 from dataset_cards.release import Release, checked_release, content_of
+from tests.dataset_cards.cards import join_card, split_card
 from tests.dataset_cards.ready import make_ready, manifest_of, write
 
 CONFIGS = [f"{length}_p{ratio}" for length in ("1k", "2k") for ratio in (0, 50, 75, 100)] + ["loft_2k"]
@@ -172,7 +173,7 @@ def test_versions_stay_strings(dataset: Path) -> None:
     release = checked(dataset)
     assert (release.version, release.tag) == ("1.10.0", "v1.10.0")
     for version in ("1.10", "1.10.0"):
-        assert split_card(join_card({"version": version}, ""))[0] == {"version": version}
+        assert head_of(join_card({"version": version}, "")) == {"version": version}
 
 
 def test_one_path_for_a_split_may_be_text(dataset: Path) -> None:
