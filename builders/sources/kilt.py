@@ -93,4 +93,4 @@ def title_of(href: str) -> str:
     return title[:1].upper() + title[1:]
 
 
-READER = Reader("KILT's knowledge source and task files", read_pages, read_questions)
+READER = Reader("KILT's knowledge source and task files, JSONL or .gz", read_pages, read_questions)

@@ -27,7 +27,7 @@ def read_given(path: Path, task: str, counts: Counter[str]) -> Iterator[tuple[Qu
 
 
 READER = Reader(
-    "2WikiMultiHopQA's files and its corpus of lines",
+    "2WikiMultiHopQA's files, and its corpus of lines",
     read_pages,
     read_questions,
     read_given,

@@ -32,9 +32,9 @@ def test_the_docs_list_every_retriever_with_what_its_k_counts() -> None:
     }
 
 
-def test_the_docs_list_every_reader_with_what_it_gives() -> None:
-    assert {name: [cell != "" for cell in row[1:]] for name, row in table("reader").items()} == {
-        name: [reader.pages is not None, reader.questions is not None, reader.given is not None]
+def test_the_docs_list_every_reader_with_what_it_says_and_gives() -> None:
+    assert {name: (row[0], [cell != "" for cell in row[1:]]) for name, row in table("reader").items()} == {
+        name: (reader.says, [reader.pages is not None, reader.questions is not None, reader.given is not None])
         for name, reader in READERS.items()
     }
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from rich.progress import Progress
 
 from eval_harness.data.dataset import open_dataset
-from eval_harness.models.base import Generation, GenerationError
+from eval_harness.models.base import Generation, GenerationError, Model
 from eval_harness.models.fake import FakeModel
 from eval_harness.run.plan import Plan
 from eval_harness.run.record import record
@@ -38,7 +38,7 @@ def reader(prompt: str) -> str:
     return next((name for name in ("Jane Austen", "Lima") if name in prompt), "no idea")
 
 
-def results_of(plan: Plan, model: FakeModel, folder: Path) -> dict[tuple[str, str, str], Row]:
+def results_of(plan: Plan, model: Model, folder: Path) -> dict[tuple[str, str, str], Row]:
     results = Results(folder, record(plan, model))
     run(plan, model, results, Progress(disable=True))
     assert len(results.done) == len(results.rows)

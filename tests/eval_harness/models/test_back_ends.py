@@ -10,7 +10,9 @@ import pytest
 from builders.errors import SetupError
 from eval_harness.models import BACK_ENDS, back_end_of, is_remote, load_model
 from eval_harness.models.chat import ChatServer
+from eval_harness.models.fake import FakeModel
 from eval_harness.models.local import Local
+from tests.eval_harness.running import plan_of, reader, results_of
 
 
 @pytest.mark.parametrize(
@@ -52,6 +54,16 @@ def test_a_run_is_replayed_by_its_prompts(tmp_path: Path) -> None:
     rows = ({**twice, "status": "ok"}, twice, {"prompt_sha256": digest("When?"), "output": None})
     model = load_model(kept(tmp_path / "results.jsonl", *rows))
     assert [found.text for found in model.generate(["Who?"], 8)] == ["Jane Austen"]
+
+
+def test_a_replayed_run_has_the_same_outputs_and_scores(dataset_folder: Path, tmp_path: Path) -> None:
+    plan = plan_of(dataset_folder)
+    first = results_of(plan, FakeModel(reader), tmp_path / "first")
+    again = results_of(plan, load_model(f"replay:{tmp_path / 'first' / 'results.jsonl'}"), tmp_path / "again")
+    assert any(row.scores for row in first.values())
+    assert {key: (row.output, row.status, row.scores) for key, row in again.items()} == {
+        key: (row.output, row.status, row.scores) for key, row in first.items()
+    }
 
 
 def test_what_cannot_be_replayed_is_refused(tmp_path: Path) -> None:
