@@ -147,7 +147,7 @@ def test_what_a_dataset_answers(build, tmp_path: Path, monkeypatch, capsys) -> N
 
 
 def test_load_dataset_reads_every_config(build, tmp_path: Path) -> None:
-    """Cases 75, 92, 96, 97, 98: paths are listed one by one, and each file is in its split alone."""
+    """Paths are listed one by one, and each file is in its split alone."""
     from datasets import get_dataset_config_names, load_dataset
 
     assert build()[0] == 0

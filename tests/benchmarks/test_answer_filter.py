@@ -16,7 +16,7 @@ def test_the_loop_normalises_as_squad_does() -> None:
 
 
 def test_every_difference_has_its_rule() -> None:
-    """Case 64: "no" in "northern"."""
+    """Short answers: "no" in "northern"."""
     assert kinds("no", "The northern coast.") == {("the loop", "inside a longer word"): 1}
     assert kinds("US", "He left the U.S. early.") == {("the loop", "punctuation as a border of words"): 1}
     assert kinds("known", "A well-known man.") == {}

@@ -12,7 +12,7 @@ SCRIPT = Path(__file__).parents[2] / "benchmarks" / "gpu.py"
 
 
 def test_a_query_head_reads_the_key_head_of_its_group() -> None:
-    """Case 133: four query heads over two key heads read heads 0, 0, 1, 1."""
+    """Four query heads over two key heads read heads 0, 0, 1, 1."""
     import torch
 
     from benchmarks.gpu import TINY, attention, rotary, turned, weights

@@ -9,7 +9,7 @@ from tests.eval_harness.lm_eval.conftest import write_dataset
 
 @pytest.mark.slow
 def test_both_commands_score_the_same_items_from_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """case 157"""
+    """Task files in another folder."""
     pytest.importorskip("lm_eval", reason="lm-eval is not installed; pip install 'icr2[lm-eval]'")
     monkeypatch.setattr(timing, "REPEATS", 1)
     (tmp_path / "elsewhere").mkdir()

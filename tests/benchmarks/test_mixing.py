@@ -32,7 +32,7 @@ def test_a_list_is_dealt_in_turn_and_nothing_is_lost() -> None:
 
 
 def test_the_script_bars_what_an_earlier_question_used_and_ours_does_not(passages: Corpus) -> None:
-    """Case 62."""
+    """No question changes another's row."""
     questions = [asked("q1", [0, 1, 2]), asked("q2", [1, 0, 4])]
     assert list(script_contexts(questions, passages)) == [[0, 1, 2], [4]]
     assert list(script_contexts(questions[::-1], passages)) == [[1, 0, 4], [2]]
@@ -41,7 +41,7 @@ def test_the_script_bars_what_an_earlier_question_used_and_ours_does_not(passage
 
 
 def test_gold_is_first_no_more_often_than_by_chance(passages: Corpus) -> None:
-    """Case 68: one of four passages is gold, so a quarter of 400 contexts begin with it, give or take 5 deviations."""
+    """One of four passages is gold, so a quarter of 400 contexts begin with it, give or take 5 deviations."""
     first = sum(begins_with_gold(asked(f"q{n}", []), [0, 1, 2], passages) for n in range(400))
     assert 57 <= first <= 143
 

@@ -21,7 +21,7 @@ def metadata(text: str) -> dict:
 
 
 def test_every_file_by_its_own_path() -> None:
-    """Cases 96, 97, 98, 109: no pattern, no data_dir, no name twice."""
+    """No pattern, no data_dir, no name twice."""
     configs = metadata(card(manifest()))["configs"]
     assert [config["config_name"] for config in configs] == ["nq", "nq_hard"]
     assert configs[0]["data_files"] == [
@@ -33,7 +33,7 @@ def test_every_file_by_its_own_path() -> None:
 
 
 def test_the_version_stays_what_it_is() -> None:
-    """Case 102."""
+    """1.10 is not 1.1."""
     text = card(manifest("1.10.0"))
     assert metadata(text)["pretty_name"] == "tiny 1.10.0"
     assert "# tiny 1.10.0" in text

@@ -29,30 +29,30 @@ def words_of(first: int, last: int) -> str:
 
 
 def test_missing_space_between_sentences():
-    """case 52: the next sentence's first letter stays with the next sentence."""
+    """The next sentence's first letter stays with the next sentence."""
     assert split("Alpha beta.Gamma delta") == ["Alpha beta.", "Gamma delta"]
     assert texts("Alpha beta.Gamma delta", words=2) == ["Alpha beta.", "Gamma delta"]
 
 
 def test_long_sentence_is_split():
-    """case 53: 250 words in passages of at most 100."""
+    """250 words in passages of at most 100."""
     pieces = texts(words_of(1, 250) + ".")
     assert [len(text.split()) for text in pieces] == [100, 100, 50]
     assert pieces[1] == words_of(101, 200)
 
 
 def test_marker_inside_a_paragraph_is_text():
-    """case 47"""
+    """The markers of sections."""
     assert texts("The dump writes Section::::Notes here.") == ["The dump writes Section::::Notes here."]
 
 
 def test_heading_ends_a_passage_and_is_no_text():
-    """case 47: only a paragraph that starts with the marker is a heading."""
+    """Only a paragraph that starts with the marker is a heading."""
     assert texts("One.\n", "Section::::History.\n", "Two.\n") == ["One.", "Two."]
 
 
 def test_list_markers_are_removed_from_every_passage():
-    """case 46"""
+    """The markers of list items."""
     assert texts("BULLET::::- Paris is large.\n", "Section::::X\n", "BULLET::::- Lyon is old.\n") == [
         "Paris is large.",
         "Lyon is old.",
@@ -60,7 +60,7 @@ def test_list_markers_are_removed_from_every_passage():
 
 
 def test_title_is_no_text_and_paragraph_numbers_stay():
-    """case 48"""
+    """The title is the first paragraph."""
     pages = Page("1", "Paris", ["Paris\n", "Section::::Intro\n", "Capital of France.\n", "Second."], [])
     assert chunk_page(pages) == [Piece("Capital of France. Second.", 2, 0, 3, 7)]
 

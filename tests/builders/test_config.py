@@ -26,7 +26,7 @@ def recipe(tmp_path: Path, **changes: object) -> Recipe:
     [("1k", 1024), ("32k", 32768), ("128k", 131072), ("1m", 1048576), ("24k", 24576), ("700", 700)],
 )
 def test_lengths_are_powers_of_two(length: str, tokens: int) -> None:
-    """Case 122."""
+    """128k is 131,072."""
     assert tokens_of(length) == tokens
 
 
@@ -85,7 +85,7 @@ def test_the_full_recipe_is_the_papers() -> None:
 
 
 def test_budget_leaves_room_for_the_output(tmp_path: Path) -> None:
-    """Case 123."""
+    """Output and template are in the budget."""
     r = recipe(tmp_path)
     assert (r.budget("1k"), r.budget("4k"), r.budget("8k"), r.budget("32k")) == (768, 3840, 7168, 31744)
     assert recipe(tmp_path, reserve=276).budget("4k") == 3820
@@ -136,7 +136,7 @@ def test_broken_yaml(tmp_path: Path) -> None:
 
 
 def test_version_stays_text(tmp_path: Path) -> None:
-    """Case 102: 1.10.0 is not 1.1."""
+    """1.10.0 is not 1.1."""
     assert recipe(tmp_path, version="1.10.0").version == "1.10.0"
 
 
@@ -148,7 +148,7 @@ def test_folders_of_this_machine_are_no_part_of_a_recipe(tmp_path: Path) -> None
 
 @given(st.text(alphabet="abc019_./-", max_size=8))
 def test_no_name_leaves_its_folder(name: str) -> None:
-    """Case 94: names become paths and Hub configs."""
+    """Names become paths and Hub configs."""
     try:
         loaded = Recipe.model_validate({**DEMO, "tasks": {name: DEMO["tasks"]["nq"]}})
     except ValueError:

@@ -36,6 +36,6 @@ def test_spans_are_those_of_the_page(tmp_path: Path) -> None:
 
 
 def test_a_page_id_that_stands_twice_is_named(tmp_path: Path) -> None:
-    """Case 79."""
+    """An id twice."""
     with pytest.raises(ValueError, match=r"\['2'\]"):
         small_corpus(tmp_path, [*PAGES, Page("2", "Again", ["Again", "x."], [])])

@@ -19,7 +19,7 @@ def reasons(
 
 
 def test_short_answers_do_not_empty_the_pool() -> None:
-    """Case 64: "no" stands in "northern" as letters alone, and "A" is a word of one passage only."""
+    """Short answers: "no" stands in "northern" as letters alone, and "A" is a word of one passage only."""
     texts = ["The northern coast is long.", "Oslo has trams.", "A cat sat."]
     assert reasons(texts, ["no"]) == [None, None, None]
     assert reasons(texts, ["A"]) == [None, None, "contains_answer"]
@@ -33,19 +33,19 @@ def test_an_empty_answer_matches_nothing() -> None:
 
 @pytest.mark.parametrize("kind", ["label", "yesno"])
 def test_labels_have_no_answer_filter(kind: str) -> None:
-    """Case 65."""
+    """Labels are not text of the source."""
     assert answer_flags(["REFUTES"], kind) == ["answer_filter_not_applicable"]  # type: ignore[arg-type]
 
 
 def test_all_aliases_count_in_text_and_title() -> None:
-    """Case 66."""
+    """Every alias counts."""
     assert reasons(["He left New York City."], ["NYC", "New York City"]) == ["contains_answer"]
     titled = [Passage(1, "p", "NYC (song)", "A tune.")]
     assert drop_reasons(titled, [Passage(0, "p", "G", "x y z")], [], ["NYC"], AnswerFilter()) == ["contains_answer"]
 
 
 def test_a_copy_of_gold_is_dropped_and_its_sibling_kept() -> None:
-    """Case 72."""
+    """Near copies of gold."""
     gold = "Paris is the capital of France."
     assert reasons(["Paris  is the capital of France .", "Paris has many bridges."], gold=gold) == [
         "gold_overlap",

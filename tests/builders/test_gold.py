@@ -56,7 +56,7 @@ def corpus(tmp_path: Path) -> Corpus:
     ],
 )
 def test_spans_that_do_not_hold(corpus: Corpus, span: Span, reason: str):
-    """case 49"""
+    """A paragraph that does not exist."""
     assert resolve(question(span), corpus, {}) == (None, [f"span_{reason}", reason])
 
 
@@ -75,12 +75,12 @@ def test_question_that_needs_all_pages_is_left_out_without_one(corpus: Corpus):
 
 
 def test_question_without_provenance_is_left_out(corpus: Corpus):
-    """case 37"""
+    """Answers without provenance."""
     assert resolve(question(), corpus, {}) == (None, ["no_gold"])
 
 
 def test_end_belongs_to_the_end_paragraph(tmp_path: Path):
-    """case 50: "ef" and "gh", not the empty text of characters 4 to 2 of paragraph 1."""
+    """The end counts in its own paragraph: "ef" and "gh", not characters 4 to 2 of paragraph 1."""
     corpus = small_corpus(tmp_path, [Page("1", "T", ["T", "abcdef", "ghij"], [])], words=1)
     span = Span("1", 1, 4, 2, 2)
     assert resolve(question(span), corpus, {}) == (question(span), [])
@@ -110,7 +110,7 @@ def test_touching_is_sharing_a_character(corpus: Corpus, span: Span, rows: list[
 
 
 def test_all_pages_of_a_yes_no_question_are_gold(corpus: Corpus):
-    """case 54"""
+    """Yes and no are kept."""
     spans = Span("1", 1, 0, 1, 5), Span("2", 1, 0, 1, 5)
     assert gold_rows(question(*spans, answers=("yes",)), corpus, "all") == ([0, 4], [])
 
@@ -127,18 +127,18 @@ def test_equal_passages_go_by_characters_then_by_order(corpus: Corpus):
 
 
 def test_labels_are_not_looked_for(tmp_path: Path):
-    """case 65: "supports" in a text is no sign of gold."""
+    """Labels are not text of the source: "supports" in a text is no sign of gold."""
     corpus = small_corpus(tmp_path, [page("1", "T", "One two three four.", "It supports.")], words=4)
     assert gold_rows(question(Span("1", 1, 0, 2, 12), answers=("SUPPORTS",)), corpus, "best") == ([0], [1])
 
 
 def test_answer_in_a_passage_does_not_make_it_gold(corpus: Corpus):
-    """case 73: row 6 holds the answer, but no provenance."""
+    """Row 6 holds the answer, but no provenance."""
     assert gold_rows(question(Span("1", 1, 0, 1, 9), answers=("NYC",)), corpus, "best") == ([0], [])
 
 
 def test_answers_are_never_narrowed(corpus: Corpus):
-    """case 66: the gold passage holds the second alias only."""
+    """The gold passage holds the second alias only."""
     asked = question(Span("3", 1, 15, 1, 28), answers=("New York City", "NYC"))
     kept, _ = resolve(asked, corpus, {})
     assert kept and kept.answers == ["New York City", "NYC"]
@@ -152,7 +152,7 @@ def test_quotes(corpus: Corpus):
 
 
 def test_a_quote_without_words_is_its_whole_page(corpus: Corpus):
-    """case 60: FRAMES names pages alone; one that is gone is counted, and a question that needs all is left out."""
+    """FRAMES names pages alone; one that is gone is counted, and a question that needs all is left out."""
     titles = page_numbers_by_title(corpus, {"One", "Gone"})
     one, gone = Quote("One", ""), Quote("Gone", "")
     kept, counted = resolve(question(quotes=(one,)), corpus, titles, needs_all=True)
@@ -164,7 +164,7 @@ def test_a_quote_without_words_is_its_whole_page(corpus: Corpus):
 
 @pytest.mark.parametrize("title, what", [("Two", "nothing like it on page 'Two'"), ("Gone", "no page 'Gone'")])
 def test_quote_that_is_not_there(corpus: Corpus, title: str, what: str):
-    """case 56"""
+    """Evidence with other whitespace."""
     asked = question(quotes=(Quote(title, "one two three four five six seven eight nine"),))
     with pytest.raises(SetupError, match=f"q quotes 'one two three four five six seven eight': {what}"):
         resolve(asked, corpus, page_numbers_by_title(corpus, {title}))
@@ -183,7 +183,7 @@ def test_quote_that_is_not_there(corpus: Corpus, title: str, what: str):
     ],
 )
 def test_find_quote(quote: str, paragraphs: list[str], want: tuple[int, int, int] | None):
-    """case 56: as it is first, then with any whitespace for any other; never in the title."""
+    """As it is first, then with any whitespace for any other; never in the title."""
     assert find_quote(quote, paragraphs) == want
 
 
@@ -221,7 +221,7 @@ def test_all_real_provenance_holds(tmp_path: Path, shared_data: Path):
 
 
 def test_ids_and_not_names_decide(tmp_path: Path):
-    """case 43: a page and its disambiguation page share a name and more; only the page that the id names is gold."""
+    """A page and its disambiguation page share a name and more; only the page that the id names is gold."""
     band, other = page("10", "Gordi (band)", "Gordi is a band."), page("11", "Gordi", "Gordi may refer to a band.")
     corpus = small_corpus(tmp_path, [band, other])
     assert gold_rows(question(Span("10", 1, 0, 1, 5)), corpus, "all") == ([0], [])

@@ -93,7 +93,7 @@ def test_same_gold_and_relative_order_in_every_ratio() -> None:
 
 
 def test_a_pool_that_is_too_small_ends_and_is_flagged() -> None:
-    """Cases 69, 70."""
+    """The length is that of the tokens; a pool that runs out."""
     found = mixer().context(spec_of("nq"), ["q"], "q1", GOLD, RETRIEVED[:3], 4000)
     assert found is not None
     items, (n_tokens,) = found
@@ -124,7 +124,7 @@ def test_shared_contexts_fit_the_longest_query() -> None:
 
 
 def test_gold_position_is_uniform() -> None:
-    """Case 68: over 2,000 questions the gold passage of 20 stands in every place about 100 times.
+    """Over 2,000 questions the gold passage of 20 stands in every place about 100 times.
 
     Chi-square with 19 degrees of freedom passes 43.8 once in a thousand.
     """

@@ -50,7 +50,7 @@ BUDGET = {"1k": 768, "2k": 1792}
 
 @pytest.mark.parametrize("config", [*CONFIGS, "loft_2k"])
 def test_one_schema_and_the_right_number_of_rows(tiny: Path, config: str) -> None:
-    """Cases 90, 91, 93: the written type is the same in every file, and lists of structs come back as they went."""
+    """The written type is the same in every file, and lists of structs come back as they went."""
     for split, n in (("test", 18), ("validation", 12), ("train", 12)):
         table = pq.read_table(tiny / "out" / config / f"{split}-00000-of-00001.parquet")
         assert table.schema.equals(INSTANCES)

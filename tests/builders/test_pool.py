@@ -22,7 +22,7 @@ def test_round_robin_by_hand() -> None:
 
 
 def test_one_question_bars_nothing_for_the_next() -> None:
-    """Case 62."""
+    """No question changes another's row."""
     assert [p.row for p in round_robin({"bm25": hits(1, 2, 3)})] == [1, 2, 3]
     assert [p.row for p in round_robin({"bm25": hits(2, 1, 9)})] == [2, 1, 9]
 

@@ -74,7 +74,7 @@ def test_spans_cut_out_the_blocks(task: TaskSpec) -> None:
 
 @pytest.mark.parametrize("task", [NQ, FEVER, WOW])
 def test_a_template_that_trims_loses_nothing(task: TaskSpec) -> None:
-    """Case 128: no cue ends in a space."""
+    """No cue ends in a space."""
     text = render(task, "q", [("A", "b")]).text
     assert text == text.strip()
 

@@ -16,7 +16,7 @@ def question(id: str, query: str = "") -> Question:
 
 @given(st.permutations(range(30)))
 def test_splits_do_not_meet_or_depend_on_the_order_of_the_source(order: list[int]) -> None:
-    """Case 67: first and last rows of one list overlap; a deal cannot."""
+    """First and last rows of one list overlap; a deal cannot."""
     questions = [question(str(n)) for n in range(30)]
     dealt = _deal([questions[n] for n in order])
     assert dealt == _deal(questions)
@@ -30,7 +30,7 @@ def _deal(questions: list[Question]) -> list[list[Question]]:
 
 
 def test_no_query_twice() -> None:
-    """Case 41."""
+    """One input twice."""
     counts: Counter[str] = Counter()
     splitter = Splitter("v1")
     same = [question("1", "Who is it?"), question("2", "who  is it"), question("3", "Who was it?")]
@@ -49,6 +49,6 @@ def test_a_question_that_stands_in_another_split_is_no_duplicate() -> None:
 
 
 def test_repeated_ids_are_named() -> None:
-    """Case 42."""
+    """One id with two queries."""
     with pytest.raises(SetupError, match=r"nq\.jsonl: 44 stand on several"):
         checked_ids([question("44", "a"), question("44", "b"), question("5")], "nq.jsonl")

@@ -14,18 +14,18 @@ from builders.text import contains, first_answer_in, fold, is_article, normalise
     ("text", "normal"),
     [
         ("The Beatles", "beatles"),
-        ("Dakota", "dakota"),  # case 12: no article inside a word
+        ("Dakota", "dakota"),  # no article inside a word
         ("  An  apple,\na day ", "apple day"),
         ("O’Neil", "o neil"),
         ("O'Neil", "o neil"),
         ("1990–1995", "1990 1995"),
         ("１９９０", "1990"),
         ("“Hamlet”", "hamlet"),
-        ("the thé", "thé"),  # case 4: articles are dropped from composed text
+        ("the thé", "thé"),  # articles are dropped from composed text
         ("the\u0301", "thé"),
         ("Á", "á"),
-        ("A", "a"),  # case 1: dropping it would leave nothing
-        ("The The", "the the"),  # case 3
+        ("A", "a"),  # dropping it would leave nothing
+        ("The The", "the the"),  # an answer of articles alone
         ("??", ""),
         ("", ""),
         ("Straße", "straße"),
@@ -50,17 +50,17 @@ def test_normalise_is_idempotent_and_clean(text: str) -> None:
 @pytest.mark.parametrize(
     ("answer", "text", "found"),
     [
-        ("no", "The northern coast is known", False),  # cases 18, 64
+        ("no", "The northern coast is known", False),  # a short answer inside another word
         ("no", "There is no coast", True),
         ("12", "in 312 BC", False),
-        ("A", "A cat sat.", True),  # case 64: an article is looked for as a word
+        ("A", "A cat sat.", True),  # an article is looked for as a word
         ("A", "Oslo has trams.", False),
         ("Prussia", "the Franco-Prussia border", True),
         ("Hamlet", "Hamlet's author", True),
         ("Hamlet", "Hamlets", False),
-        ("U.S. (1990)", "UxS. 1990", False),  # case 89: no character is a wildcard
+        ("U.S. (1990)", "UxS. 1990", False),  # no character is a wildcard
         ("U.S. (1990)", "In the U.S. (1990) it", True),
-        ("thé", "café", False),  # case 4
+        ("thé", "café", False),  # accents
         ("The Beatles", "Beatles", True),
         ("", "anything", False),
         ("??", "anything ?? at all", False),

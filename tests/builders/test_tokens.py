@@ -21,7 +21,7 @@ def word_tokenizer(path: Path) -> Path:
 
 
 def test_neither_special_tokens_nor_a_saved_limit_count(tmp_path: Path) -> None:
-    """Cases 118, 121."""
+    """Special tokens are counted once; a limit that is not set."""
     counter = token_counter(str(word_tokenizer(tmp_path / "tokenizer.json")))
     assert counter.count("a b a b a") == 5
     assert counter.count("") == 0
@@ -35,7 +35,7 @@ def test_a_folder_and_a_file_are_the_same(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["🍕 pizza", "a\n\nb", "naïve café", "12,345", "   ", "東京", "x" * 300])
 def test_counts_are_those_of_transformers(text: str, tokenizer: Any) -> None:
-    """Case 116: the text as it is, not pieces of it."""
+    """The text as it is, not pieces of it."""
     assert token_counter("smollm2").count(text) == len(tokenizer(text)["input_ids"])
 
 

@@ -50,7 +50,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_file_of_empty_lists_and_nulls_joins_the_others(folder: Path) -> None:
-    """Cases 90, 110: no column has the type null, in either order."""
+    """No column has the type null, in either order."""
     found = connect(folder).execute('SELECT id, answers, flags FROM "1k_p50" ORDER BY id').fetchall()
     assert found == [("a", ["x"], []), ("b", [], ["underfull"]), ("c", ["y", "z"], [])]
     other = sorted(folder.glob("1k_p50/*.parquet"), reverse=True)
@@ -58,13 +58,13 @@ def test_a_file_of_empty_lists_and_nulls_joins_the_others(folder: Path) -> None:
 
 
 def test_nested_values_are_those_of_pyarrow(folder: Path) -> None:
-    """Case 113."""
+    """Nested values."""
     found = dict(connect(folder).execute('SELECT id, passages FROM "1k_p50"').fetchall())
     assert found == {r["id"]: r["passages"] for r in ROWS}
 
 
 def test_a_row_without_passages_keeps_its_line(folder: Path) -> None:
-    """Case 111: unnest alone would lose it."""
+    """Unnest alone would lose it."""
     found = (
         connect(folder)
         .execute('SELECT id, position, pid, is_gold, rank FROM "1k_p50_passages" ORDER BY ALL')
@@ -84,7 +84,7 @@ def test_all_configs_names_config_and_split(folder: Path) -> None:
 
 
 def test_a_missing_file_is_named(folder: Path) -> None:
-    """Case 109."""
+    """No data_dir and no missing file."""
     (folder / "1k_p50/test-00001-of-00002.parquet").unlink()
     with pytest.raises(SetupError, match=r"test-00001-of-00002\.parquet is missing"):
         connect(folder)

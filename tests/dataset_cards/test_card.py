@@ -89,7 +89,7 @@ def test_the_same_bytes_in_any_folder(carded: Path, tmp_path: Path) -> None:
 
 @pytest.mark.filterwarnings("error")
 def test_every_config_loads_as_it_was_written(carded: Path, tmp_path: Path) -> None:
-    """cases 90, 91, 92, 96, 97: by explicit paths, lists of structs stay so, and text stays large."""
+    """By explicit paths, lists of structs stay so, and text stays large."""
     from datasets import get_dataset_config_names, load_dataset
 
     configs = manifest_of(carded)["configs"]
@@ -105,7 +105,7 @@ def test_every_config_loads_as_it_was_written(carded: Path, tmp_path: Path) -> N
 
 
 def test_the_head_is_what_the_hub_takes(carded: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """cases 94, 98, 109."""
+    """Names become paths and configs; no name twice; no data_dir and no missing file."""
     text = (carded / "README.md").read_text(encoding="utf-8")
     with caplog.at_level(logging.WARNING), warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -127,7 +127,7 @@ def test_the_head_is_what_the_hub_takes(carded: Path, caplog: pytest.LogCaptureF
 
 
 def test_a_version_stays_a_string(small: Path) -> None:
-    """case 102."""
+    """1.10 is not 1.1."""
     manifest = manifest_of(small)
     manifest["version"] = manifest["recipe"]["version"] = "1.10.0"
     write(small / "manifest.json", manifest)

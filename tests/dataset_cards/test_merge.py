@@ -27,7 +27,7 @@ def merge(card: str, paths: list[str] = PATHS) -> dict:
 
 
 def test_both_are_listed() -> None:
-    """Case 100."""
+    """Other configs stay."""
     card = theirs(NQ, {"config_name": "fever"}, dataset_info=[{"config_name": "nq", "x": 1}, {"config_name": "fever"}])
     head = merge(card)
     assert [config["config_name"] for config in head["configs"]] == ["fever", "nq"]
@@ -37,7 +37,7 @@ def test_both_are_listed() -> None:
         "nq": {"config_name": "nq", "x": 1},
         "fever": {"config_name": "fever", "splits": [{"name": "test", "num_examples": 3}]},
     }
-    assert head["version"] == "1.10.0"  # case 102: a string, not a number
+    assert head["version"] == "1.10.0"  # a string, not a number
 
 
 def test_merging_what_was_merged_changes_nothing() -> None:

@@ -39,7 +39,7 @@ def test_one_commit_and_one_tag(dataset: Path, hub: LoopbackHub) -> None:
 
 
 def test_again_does_nothing(dataset: Path, hub: LoopbackHub) -> None:
-    """Case 103: the same bytes make no commit."""
+    """The same bytes make no commit."""
     first = publish(dataset, hub)
     before = writes(hub)
     assert publish(dataset, hub) == Published(first.commit, new_commit=False, new_tag=False)
@@ -48,7 +48,7 @@ def test_again_does_nothing(dataset: Path, hub: LoopbackHub) -> None:
 
 
 def test_a_tag_never_moves(dataset: Path, hub: LoopbackHub) -> None:
-    """Case 103: other bytes under a published version are refused."""
+    """Other bytes under a published version are refused."""
     first = publish(dataset, hub)
     change_rows(dataset, "2k_p50", "test", lambda rows: rows[1:])
     with pytest.raises(SetupError, match=r"has v1.0.0 with other bytes \(\d+ files, such as .*set a new version"):
@@ -94,7 +94,7 @@ def test_files_of_others_are_left_alone(dataset: Path, hub: LoopbackHub) -> None
 
 
 def test_other_configs_stay(built: Path, dataset: Path, hub: LoopbackHub) -> None:
-    """Case 100: a build with other configs does not drop those that are there."""
+    """A build with other configs does not drop those that are there."""
     publish(built, hub)
     only(dataset, ["1k_p75"], version="1.1.0")
     change_rows(dataset, "1k_p75", "test", lambda rows: rows[1:])
@@ -183,7 +183,7 @@ def test_a_dry_run_needs_no_hub(built: Path, hub: LoopbackHub, monkeypatch: pyte
 
 
 def test_digests_on_the_hub_are_those_of_the_manifest(built: Path, hub: LoopbackHub) -> None:
-    """Case 104: what arrived is what was built."""
+    """What arrived is what was built."""
     publish(built, hub)
     content = on_hub(hub.state.repos[REPO])
     manifest = json.loads(content["manifest.json"])

@@ -66,7 +66,7 @@ def test_every_config_loads_from_an_empty_cache(built: Path, hub: LoopbackHub, t
 
 
 def test_both_builds_load(built: Path, dataset: Path, hub: LoopbackHub, tmp_path: Path) -> None:
-    """Case 100."""
+    """Other configs stay."""
     first, second = ["1k_p0", "2k_p75"], ["1k_p50", "loft_2k"]
     publish(only(dataset, first), hub, tmp_path / "home")
     dataset.rename(tmp_path / "first")
@@ -78,7 +78,7 @@ def test_both_builds_load(built: Path, dataset: Path, hub: LoopbackHub, tmp_path
 
 @pytest.mark.parametrize(("at", "skip"), [("PUT /large", 7), ("POST .*/commit/", 0), ("POST .*/tag/", 0)])
 def test_killed_in_the_middle(at: str, skip: int, built: Path, hub: LoopbackHub, tmp_path: Path) -> None:
-    """Case 104: no tag before everything is there, and nothing is sent twice."""
+    """No tag before everything is there, and nothing is sent twice."""
     command = [sys.executable, "-c", COMMAND, "publish", str(built), "--repo", REPO]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     processes: list[subprocess.Popen[bytes]] = []

@@ -19,7 +19,7 @@ from tests.hub.server import LoopbackHub
 
 
 def test_stopped_before_the_tag(dataset: Path, hub: LoopbackHub) -> None:
-    """Case 104: the commit is there, so only the tag is made."""
+    """The commit is there, so only the tag is made."""
     first = publish(dataset, hub)
     repo = hub.state.repos[REPO]
     repo.tags.clear()
@@ -80,7 +80,7 @@ def test_a_file_changed_in_between_is_sent_again(built: Path, hub: LoopbackHub) 
 
 
 def test_a_config_added_in_between_is_kept(built: Path, dataset: Path, hub: LoopbackHub) -> None:
-    """Case 100, with both at once."""
+    """With both at once."""
     only(dataset, ["1k_p0"])
     other = (built / "2k_p0/test-00000-of-00001.parquet").read_bytes()
     repo = hub.state.create(REPO, private=False)

@@ -122,24 +122,24 @@ def test_a_release_holds_every_file_of_the_manifest_and_what_stands_beside(datas
         pytest.param(change_a_byte, "was changed after the build", id="changed file"),
         pytest.param(of_version("1.0"), "version is '1.0'; set one such as 1.0.0", id="no semver"),
         pytest.param(of_version(1.1), "version: found 1.1", id="version is a number"),
-        pytest.param(renamed("1k_p0", "nq-32k"), "found 'nq-32k'", id="case 94, config with a dash"),
-        pytest.param(of_split("c25%"), "found 'c25%'", id="case 94, split with a percent sign"),
-        pytest.param(of_split("nq-32k"), "found 'nq-32k'", id="case 94, split with a dash"),
+        pytest.param(renamed("1k_p0", "nq-32k"), "found 'nq-32k'", id="config with a dash"),
+        pytest.param(of_split("c25%"), "found 'c25%'", id="split with a percent sign"),
+        pytest.param(of_split("nq-32k"), "found 'nq-32k'", id="split with a dash"),
         pytest.param(
-            with_card(lambda configs: configs.append(configs[0])), "lists config 1k_p0 twice", id="case 98, name twice"
+            with_card(lambda configs: configs.append(configs[0])), "lists config 1k_p0 twice", id="name twice"
         ),
         pytest.param(
-            with_card(lambda configs: configs[0].update(data_dir="1k_p0")), "a data_dir", id="case 109, data_dir"
+            with_card(lambda configs: configs[0].update(data_dir="1k_p0")), "a data_dir", id="data_dir"
         ),
         pytest.param(
             with_card(lambda configs: configs[0]["data_files"][0].update(path="1k_p0/none.parquet")),
             "does not list the manifest's files for 1k_p0; run: icr2 card",
-            id="case 109, missing file",
+            id="missing file",
         ),
         pytest.param(
             with_card(lambda configs: configs[0]["data_files"][0].update(path="1k*/*.parquet")),
             "does not list the manifest's files for 1k_p0",
-            id="case 97, pattern",
+            id="pattern",
         ),
         pytest.param(with_card(lambda configs: configs.pop()), "files for loft_2k", id="config not listed"),
         pytest.param(
@@ -156,7 +156,7 @@ def test_refusals(spoil: Callable[[Path], object], says: str, dataset: Path) -> 
 
 @pytest.mark.parametrize("split", ["ratio_0.25", "nq_32k"])
 def test_names_that_datasets_takes(split: str, dataset: Path) -> None:
-    """Case 94."""
+    """Names become paths and configs."""
     of_split(split)(dataset)
     assert split in checked(dataset).configs["1k_p0"]
 
@@ -168,7 +168,7 @@ def test_the_version_is_set_in_the_recipe(dataset: Path) -> None:
 
 
 def test_versions_stay_strings(dataset: Path) -> None:
-    """Case 102."""
+    """1.10 is not 1.1."""
     of_version("1.10.0")(dataset)
     release = checked(dataset)
     assert (release.version, release.tag) == ("1.10.0", "v1.10.0")

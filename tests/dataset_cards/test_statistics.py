@@ -110,7 +110,7 @@ def test_gold_at_every_place_is_a_tenth_in_each_tenth(n: int, tmp_path: Path) ->
 
 
 def test_a_row_with_empty_lists_counts(measured: dict) -> None:
-    """case 111: it does not vanish from the means."""
+    """It does not vanish from the means."""
     group = measured["configs"]["1k_p50"]["validation"]
     assert group["rows"] == 2
     assert (group["passages"]["mean"], group["gold"]["mean"], group["answers"]["mean"]) == (2, 0.5, 1)

@@ -79,7 +79,7 @@ def test_gold_at_another_depth(planted: Folder) -> None:
 
 
 def test_a_depth_more_often_than_others(planted: Folder) -> None:
-    """Case 68: every depth as often, seen over all rows of a split."""
+    """Every depth as often, seen over all rows of a split."""
     for split in ("test", "validation"):
         rows = planted.rows(CONFIG, split)
         kept = [row for row in rows if "depth_0" in row["flags"]] * 40

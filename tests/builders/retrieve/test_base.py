@@ -31,7 +31,7 @@ def test_ranked_hits_keep_a_passage_once_and_order_ties_by_row() -> None:
 
 
 def test_run_table_ranks_cuts_and_logs_a_query_without_hits(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Case 76: nothing found is logged."""
+    """Nothing found is logged."""
     corpus = small_corpus(tmp_path, [page(str(n), f"T{n}", "word") for n in range(3)])
     queries = [Query("a", "word"), Query("b", "??")]
     with caplog.at_level(logging.INFO):

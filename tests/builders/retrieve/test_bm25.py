@@ -22,7 +22,7 @@ def lucene(tf: int, df: int, n: int, length: int, average: float, k1: float = 0.
 
 
 def test_scores_are_lucenes_formula_by_hand(tmp_path: Path) -> None:
-    """Case 81: a term in few of few passages has a positive score."""
+    """A term in few of few passages has a positive score."""
     # lengths with the title's one word: 4, 2, 5, 2, 3: average 3.2; apple is in rows 0 (twice) and 1
     found = indexed(tmp_path, FIVE, "bm25", k=5).hits("apples", "plum cherry", "apple apple")
     assert [hit.row for hit in found[0]] == [0, 1]
@@ -38,7 +38,7 @@ def test_scores_are_lucenes_formula_by_hand(tmp_path: Path) -> None:
 
 
 def test_k1_and_b_of_the_index_are_used_at_search(tmp_path: Path) -> None:
-    """Case 82: what was set when indexing holds for searching."""
+    """What was set when indexing holds for searching."""
     made = indexed(tmp_path, FIVE, "bm25", options={"k1": 1.2, "b": 0.75})
     other = made._replace(context=made.context._replace(spec=RetrieverSpec(kind="bm25")))
     want = lucene(2, 2, 5, 4, 3.2, k1=1.2, b=0.75)
@@ -46,7 +46,7 @@ def test_k1_and_b_of_the_index_are_used_at_search(tmp_path: Path) -> None:
 
 
 def test_the_language_of_the_index_is_used_at_search(tmp_path: Path) -> None:
-    """Case 82: Japanese text is found although the searcher's own default is English."""
+    """Japanese text is found although the searcher's own default is English."""
     pages = [page("1", "東京", "東京は日本の首都です。"), page("2", "大阪", "大阪は西日本の都市です。")]
     made = indexed(tmp_path, pages, "bm25", options={"language": "ja"})
     other = made._replace(context=made.context._replace(spec=RetrieverSpec(kind="bm25")))
@@ -62,7 +62,7 @@ def test_an_unknown_language_or_option_is_refused(tmp_path: Path) -> None:
 
 
 def test_ids_do_not_order_ties(tmp_path: Path) -> None:
-    """Case 78: equal texts come in corpus order, whatever their ids, in every build."""
+    """Equal texts come in corpus order, whatever their ids, in every build."""
     for n, ids in enumerate((["10", "2", "9#1"], ["a", "zz", "0"])):
         (tmp_path / str(n)).mkdir()
         corpus = small_corpus(tmp_path / str(n), [page(i, "Same", "the very same words") for i in ids])
@@ -71,7 +71,7 @@ def test_ids_do_not_order_ties(tmp_path: Path) -> None:
 
 
 def test_ties_beyond_the_counted_hits_stay_in_order(tmp_path: Path) -> None:
-    """Case 78: Lucene counts 1,000 hits and then only looks for better ones."""
+    """Lucene counts 1,000 hits and then only looks for better ones."""
     made = indexed(tmp_path, [page(str(n), "T", "same") for n in range(3000)], "bm25", k=1500)
     assert made.rows("same") == list(range(1500))
 
@@ -86,7 +86,7 @@ def test_many_segments_merge_in_corpus_order(tmp_path: Path, monkeypatch: pytest
 
 @pytest.mark.parametrize("kind", ["bm25", "bm25s", "tfidf"])
 def test_queries_without_a_word_to_look_for_find_nothing(tmp_path: Path, kind: str) -> None:
-    """Case 76."""
+    """Queries without a word to look for."""
     made = indexed(tmp_path, FIVE, kind)
     assert made.hits("", "the of", "??", "  \n", "zzqx") == [[]] * 5
     assert [len(found) > 0 for found in made.hits("the of", "plum", "")] == [False, True, False]
@@ -98,7 +98,7 @@ def test_a_corpus_without_a_word_to_look_for(tmp_path: Path, kind: str) -> None:
 
 
 def test_a_query_of_too_many_terms_keeps_the_best(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Case 77: 3,000 terms are all in one passage, one rare term twice in the query is in another."""
+    """3,000 terms are all in one passage, one rare term twice in the query is in another."""
     common = " ".join(f"w{n}x" for n in range(3000))
     pages = [page("0", "T", common), page("1", "T", common), page("2", "T", "rareterm"), page("3", "T", "short")]
     made = indexed(tmp_path, pages, "bm25", words=1000)

@@ -41,7 +41,7 @@ def test_the_passage_about_it_comes_first(tmp_path: Path, dtype: str) -> None:
 
 
 def test_queries_without_a_word_to_look_for_find_nothing(tmp_path: Path) -> None:
-    """Case 76."""
+    """Queries without a word to look for."""
     made = indexed(tmp_path, PAGES, "dense", model="bundled:minilm")
     assert [len(hits) for hits in made.hits("", "the of", "??", "violin")] == [0, 0, 0, 3]
     assert made.hits("??") == [[]]
@@ -60,7 +60,7 @@ def test_threads_change_no_vector(tmp_path: Path) -> None:
 
 
 def test_every_row_is_in_the_index_once(tmp_path: Path) -> None:
-    """Case 84: rows number the passages, and each stands in one of the two streams, so no id can be there twice."""
+    """Rows number the passages, and each stands in one of the two streams, so no id can be there twice."""
     made = indexed(tmp_path, PAGES, "dense", words=20, model=str(contriever(tmp_path)), k=100)
     rows = np.fromfile(made.folder / "rows.bin", dtype="<i8")
     assert sorted(rows.tolist()) == list(range(len(made.context.corpus)))
@@ -105,7 +105,7 @@ def test_nearest_is_the_head_of_the_full_order(tmp_path_factory: pytest.TempPath
 
 
 def test_ties_at_the_border_are_cut_in_corpus_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Case 78: far more vectors tie at the border than are fetched beyond it, over several groups of files."""
+    """Far more vectors tie at the border than are fetched beyond it, over several groups of files."""
     monkeypatch.setattr(dense, "_FILES", 2)
     one = [[0.5 + n * 6e-8, 0.0] for n in range(500)]  # equal after rounding, and the later the larger before it
     folder = written(tmp_path / "v", *((list(range(n * 500, n * 500 + 500)), one) for n in range(5)))

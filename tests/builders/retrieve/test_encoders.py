@@ -13,7 +13,7 @@ LONG = Text("A title", "word after word " * 60)
 
 @pytest.mark.parametrize("which", ["minilm", "contriever", "dpr"])
 def test_a_vector_does_not_depend_on_its_batch(tmp_path: Path, which: str) -> None:
-    """Case 85: padding is not counted."""
+    """Padding is not counted."""
     model = {
         "minilm": lambda: "bundled:minilm",
         "contriever": lambda: str(contriever(tmp_path)),

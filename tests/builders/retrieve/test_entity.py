@@ -33,7 +33,7 @@ def test_the_meaning_is_read_off_the_query(made: Indexed) -> None:
 
 
 def test_hits_are_pages_of_the_corpus_never_their_own_numbers(made: Indexed) -> None:
-    """Case 86: a page's number in the index is mapped to its passages; the ids 97598, 31, 7 and 5 stay ids."""
+    """A page's number in the index is mapped to its passages; the ids 97598, 31, 7 and 5 stay ids."""
     found = made.hits("Mercury, the planet near the Sun")[0]
     assert {hit.row for hit in found} <= set(range(len(made.context.corpus)))
     first = made.context.corpus.rows_of_page("97598")
@@ -42,13 +42,13 @@ def test_hits_are_pages_of_the_corpus_never_their_own_numbers(made: Indexed) -> 
 
 
 def test_no_name_no_hits(made: Indexed) -> None:
-    """Cases 76 and 87: no mention, or one that is not in the base, gives an empty list and harms no other query."""
+    """No mention, or one that is not in the base, gives an empty list and harms no other query."""
     found = made.hits("who wrote it", "Zzqx", "", "the of", "??", "Bread")
     assert [bool(hits) for hits in found] == [False, False, False, False, False, True]
 
 
 def test_a_link_below_min_score_is_nil(tmp_path: Path) -> None:
-    """Case 87: the name is known, and no page is near enough."""
+    """The name is known, and no page is near enough."""
     corpus = small_corpus(tmp_path, PAGES)
     scores = [
         [

@@ -40,7 +40,7 @@ def test_java_on_the_path_and_in_java_home_are_found(tmp_path: Path, monkeypatch
 def test_without_java_the_error_names_what_is_needed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, homes: list[str], found: str
 ) -> None:
-    """Case 158: it says which Java, how to get it, and which retriever needs none."""
+    """It says which Java, how to get it, and which retriever needs none."""
     monkeypatch.setattr(jvm, "_java_homes", lambda: [java(tmp_path / v, v) for v in homes])
     with pytest.raises(SetupError) as error:
         jvm.java_home()
@@ -54,7 +54,7 @@ def test_without_the_jar_the_error_names_pyserini(monkeypatch: pytest.MonkeyPatc
 
 
 def test_the_retrievers_are_there_without_java() -> None:
-    """Case 158: importing them starts no Java and loads no heavy library."""
+    """Importing them starts no Java and loads no heavy library."""
     code = (
         "import sys; import builders.retrieve as r; assert len(r.RETRIEVERS) == 5; "
         "assert not {'jnius', 'torch', 'faiss', 'bm25s', 'transformers', 'sklearn', 'nltk'} & set(sys.modules)"

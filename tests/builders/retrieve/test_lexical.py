@@ -10,7 +10,7 @@ FIVE = texts("apple apple pear", "apple", "pear plum plum plum", "cherry", "fig 
 
 
 def test_scores_are_lucenes_formula_by_hand(tmp_path: Path) -> None:
-    """Case 81: a term in few of few passages has a positive score."""
+    """A term in few of few passages has a positive score."""
     found = indexed(tmp_path, FIVE, "bm25s", options={"k1": 1.2, "b": 0.75}).hits("apples")[0]
     # N = 5, df = 2; lengths with the title's one word: 4, 2, 5, 2, 3: average 3.2
     idf = math.log(1 + (5 - 2 + 0.5) / (2 + 0.5))
@@ -21,14 +21,14 @@ def test_scores_are_lucenes_formula_by_hand(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_ties_at_the_border_are_cut_in_corpus_order(tmp_path: Path, threads: int) -> None:
-    """Case 78: far more passages tie at the border than are fetched beyond it."""
+    """Far more passages tie at the border than are fetched beyond it."""
     pages = [page(str(n), "T", "word once" if n % 100 else "word word") for n in range(400)]
     made = indexed(tmp_path, pages, "bm25s", threads, k=10)
     assert made.rows("word") == [0, 100, 200, 300, 1, 2, 3, 4, 5, 6]
 
 
 def test_ids_do_not_order_ties(tmp_path: Path) -> None:
-    """Case 78."""
+    """Ties."""
     corpus = small_corpus(tmp_path, [page(i, "Same", "the very same words") for i in ("10", "2", "9#1")])
     assert [over(corpus, tmp_path, "bm25s", k=1).rows("same words") for _ in range(2)] == [[0], [0]]
 
@@ -39,7 +39,7 @@ def test_no_padding_comes_back(tmp_path: Path) -> None:
 
 
 def test_a_very_long_query(tmp_path: Path) -> None:
-    """Case 77: any number of terms."""
+    """Any number of terms."""
     made = indexed(tmp_path, FIVE, "bm25s")
     assert made.rows(" ".join(f"w{n}x" for n in range(3000)) + " fig") == [4]
 

@@ -39,7 +39,7 @@ def test_a_link_text_is_a_name_of_no_page(names: Names) -> None:
 
 @pytest.mark.parametrize("text", ["who wrote it", "", "??", "Zzqx", "the of", "Empty", "!!!"])
 def test_no_name(names: Names, text: str) -> None:
-    """Cases 76 and 87: pronouns that are titles, unknown names, pages without text, titles without a letter."""
+    """Pronouns that are titles, unknown names, pages without text, titles without a letter."""
     assert names.mentions(text) == []
 
 

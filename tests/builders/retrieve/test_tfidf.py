@@ -20,7 +20,7 @@ def test_ngrams_are_words_and_neighbours_without_stop_words() -> None:
 
 @pytest.mark.parametrize("text", ["", "the of", "?? -- _", " "])
 def test_no_ngram_in_stop_words_and_punctuation(text: str) -> None:
-    """Case 76."""
+    """Queries without a word to look for."""
     assert ngrams(text) == []
 
 
@@ -46,7 +46,7 @@ def test_scores_by_hand(tmp_path: Path) -> None:
 
 
 def test_two_pages_give_a_hit(tmp_path: Path) -> None:
-    """Case 81: DrQA's idf is log 1 = 0 for a term in one of two pages."""
+    """DrQA's idf is log 1 = 0 for a term in one of two pages."""
     found = indexed(tmp_path, texts("apple", "pear"), "tfidf").hits("apple")[0]
     assert [hit.row for hit in found] == [0]
     assert found[0].score > 0
@@ -72,7 +72,7 @@ def test_a_page_is_one_text_with_its_title(tmp_path: Path) -> None:
 
 
 def test_ties_come_in_corpus_order(tmp_path: Path) -> None:
-    """Case 78."""
+    """Ties."""
     pages = [page(i, "Same", "word") for i in ("10", "2", "9#1")]
     assert indexed(tmp_path, pages, "tfidf", k=2).rows("word") == [0, 1]
 

@@ -24,7 +24,7 @@ from builders.sources.clean import clean, decode_entities, strip_markers
     ],
 )
 def test_entities_are_decoded_once_and_only_where_they_are_whole(raw: str, want: str):
-    """case 57"""
+    """HTML entities."""
     assert decode_entities(raw) == want
     assert clean(raw).text == want
 
@@ -40,7 +40,7 @@ def test_entities_are_decoded_once_and_only_where_they_are_whole(raw: str, want:
     ],
 )
 def test_list_markers(raw: str, want: str):
-    """case 46"""
+    """The markers of list items."""
     assert strip_markers(raw) == want
     assert clean(raw).text == want
 

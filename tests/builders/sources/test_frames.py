@@ -26,8 +26,8 @@ TYPES = {  # of the file, by grep
 }
 
 LINKS = {
-    f"{WIKI}Groundhog_Day#History": "Groundhog Day",  # case 61
-    f"{WIKI}Groundhog%20Day": "Groundhog Day",  # case 61
+    f"{WIKI}Groundhog_Day#History": "Groundhog Day",  # a page linked in several forms
+    f"{WIKI}Groundhog%20Day": "Groundhog Day",  # a page linked in several forms
     f"{WIKI}AT%26T": "AT&T",
     f"{WIKI}C%27%C3%A8_la_luna_mezzo_mare#Notable_recordings": "C'è la luna mezzo mare",
     f"{WIKI}What%3F_(film)": "What? (film)",
@@ -47,7 +47,7 @@ LINKS = {
 
 @pytest.mark.parametrize(("link", "title"), LINKS.items())
 def test_title_of_a_link(link: str, title: str | None) -> None:
-    """case 61: percent-encoding, fragments"""
+    """Percent-encoding, fragments."""
     assert title_of_link(link) == title
 
 
@@ -69,7 +69,7 @@ def titles(question: Question) -> list[str]:
 
 
 def test_one_page_linked_twice_is_one_gold_page(tmp_path: Path) -> None:
-    """case 61: with a fragment, percent-encoded, and in the list beside the columns"""
+    """With a fragment, percent-encoded, and in the list beside the columns."""
     (found,), counts = read(
         tmp_path,
         record(

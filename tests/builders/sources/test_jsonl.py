@@ -70,7 +70,7 @@ def test_array_is_streamed(tmp_path: Path):
 
 
 def test_dates_stay_strings(tmp_path: Path):
-    """case 105"""
+    """Dates stay text."""
     assert values(written(tmp_path, '{"a": ["2012-08-15", "1999-01-01"]}')) == [{"a": ["2012-08-15", "1999-01-01"]}]
 
 

@@ -20,7 +20,7 @@ def test_pages():
     counts: Counter[str] = Counter()
     tom, gordi, short = read_pages(FIXTURES / "knowledge.jsonl", counts)
     assert counts == {"read": 4, "empty_page": 1}
-    assert tom.title == "Tom & Jerry"  # case 57
+    assert tom.title == "Tom & Jerry"  # HTML entities
     assert tom.paragraphs[:2] == ["Tom &amp; Jerry\n", "Tom &amp; Jerry is a series. It began in 1940.\n"]
     assert tom.anchors == [("cat", "Cat"), ("mouse", "House mouse"), ("AT&T", "AT&T")]
     assert (gordi.page_id, gordi.anchors) == ("11", [])
@@ -38,12 +38,12 @@ def test_pages():
     ],
 )
 def test_title_of_a_link(href: str, title: str):
-    """case 61"""
+    """A page linked in several forms."""
     assert title_of(href) == title
 
 
 def test_left_out_records_are_counted():
-    """case 37: answers without provenance; case 26: no answer, or `<unk>`."""
+    """Answers without provenance; no answer, or `<unk>`."""
     counts: Counter[str] = Counter()
     kept = list(read_questions(FIXTURES / "questions.jsonl", "nq", counts))
     assert counts == {"read": 10, "no_gold": 1, "no_answer": 2, "empty_input": 1}
@@ -51,7 +51,7 @@ def test_left_out_records_are_counted():
 
 
 def test_answers_and_provenance_are_collected_over_all_outputs(questions):
-    """case 40: the canonical answer is first; case 57: entities; case 9: each answer once."""
+    """The canonical answer is first; entities; each answer once."""
     question = questions["nq-7"]
     assert question.query == 'who is "Tom"'
     assert question.answers == ["a cat", "Tom & co"]
@@ -60,19 +60,19 @@ def test_answers_and_provenance_are_collected_over_all_outputs(questions):
 
 
 def test_answer_and_provenance_in_different_outputs(questions):
-    """case 38: a provenance that names a page alone is the whole page."""
+    """A provenance that names a page alone is the whole page."""
     question = questions["nq-apart"]
     assert question.answers == ["x"]
     assert question.provenance == [Span("242", 1, 0, TO_THE_END, TO_THE_END)]
 
 
 def test_dates_stay_strings(questions):
-    """case 105"""
+    """Dates stay text."""
     assert questions["nq-date"].answers == ["2012-08-15", "1999-01-01"]
 
 
 def test_kinds_of_answers(questions):
-    """case 54: yes is kept, with both of its pages. Which answers are labels, the recipe's task says."""
+    """Yes is kept, with both of its pages. Which answers are labels, the recipe's task says."""
     assert (questions["nq-claim"].answers, questions["nq-claim"].answer_kind) == (["SUPPORTS"], "text")
     assert questions["nq-yes"].answer_kind == "yesno"
     assert [span.page_id for span in questions["nq-yes"].provenance] == ["10", "11"]

@@ -90,7 +90,7 @@ def test_repeated_paragraphs_are_one_page(tmp_path: Path):
 
 
 def test_fact_past_the_end_is_skipped(tmp_path: Path):
-    """case 49: neither an IndexError nor, for -1, the last sentence."""
+    """Neither an IndexError nor, for -1, the last sentence."""
     facts = [["A", 9], ["A", 0], ["B", -1], ["B", 0]]
     (question,), counts = questions(tmp_path, "hotpotqa", HOTPOT | {"supporting_facts": facts})
     assert [span[2:] for span in question.provenance] == [(0, 1, 4), (0, 1, 6)]
@@ -104,7 +104,7 @@ def test_question_that_loses_a_page_is_left_out(tmp_path: Path):
 
 
 def test_hidden_test_rows(tmp_path: Path):
-    """case 26"""
+    """No answer to score against."""
     record = {key: value for key, value in HOTPOT.items() if key not in ("answer", "supporting_facts")}
     assert questions(tmp_path, "hotpotqa", record) == ([], {"read": 1, "no_answer": 1})
 

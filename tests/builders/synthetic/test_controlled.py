@@ -54,7 +54,7 @@ recipes = st.fixed_dictionaries(
 @settings(max_examples=15)
 @given(recipes)
 def test_every_row(changes: dict[str, Any]) -> None:
-    """Budget (case 123), roles, answers (case 150), depth and tokens, each found again from the row alone."""
+    """Budget, roles, answers, depth and tokens, each found again from the row alone."""
     rows, _ = made(**changes)
     counter, recipe = token_counter("smollm2"), ControlledRecipe.model_validate({**SMALL, **changes})
     for length in recipe.lengths:
@@ -114,7 +114,7 @@ def test_depths_0_and_100_are_the_ends() -> None:
 
 
 def test_rows_do_not_depend_on_lengths_limit_or_order() -> None:
-    """Case 62: neither other lengths nor other questions change a row."""
+    """Neither other lengths nor other questions change a row."""
     rows, _ = made(lengths=["600", "1k"], take={"test": 3, "validation": 1})
     fewer, _ = made(lengths=["1k"], take={"test": 3}, limit=1)
     assert len(fewer["controlled_1k"]) == 2 * 11
@@ -137,7 +137,7 @@ def test_the_first_rows_are_of_different_questions_and_depths() -> None:
 
 
 def test_every_depth_as_often() -> None:
-    """Case 68: gold is not always in one slot."""
+    """Gold is not always in one slot."""
     rows, counts = made(take={"test": 3})
     found = Counter((row["task"], row["depth"]) for row in rows["controlled_1k"].values())
     assert len(found) == 22 and set(found.values()) == {3}
@@ -146,7 +146,7 @@ def test_every_depth_as_often() -> None:
 
 
 def test_a_small_world_is_flagged_and_ends() -> None:
-    """Case 70."""
+    """A pool that runs out."""
     rows, counts = made(lengths=["8k"], world=10, take={"test": 1}, depths=[50])
     assert {tuple(row["flags"]) for row in rows["controlled_8k"].values()} == {("short_pool", "underfull")}
     assert counts["underfull"] == 2
@@ -173,7 +173,7 @@ def test_wrong_settings(tmp_path: Path, changes: dict[str, Any], says: str) -> N
 
 
 def test_the_same_bytes_for_the_same_seed_and_others_for_another(tmp_path: Path) -> None:
-    """Case 160."""
+    """The same bytes again."""
     folders = {}
     for name, seed in (("one", "v1"), ("two", "v1"), ("other", "v2")):
         out = build_controlled(tmp_path, "lengths=[1k]", "take={test: 1}", f"seed={seed}", out=name)

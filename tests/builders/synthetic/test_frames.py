@@ -65,7 +65,7 @@ def made(folder: Path, pages: Any = PAGES, asked: Any = QUESTIONS, **fields: Any
 
 
 def test_a_question_with_a_missing_page_is_excluded_and_counted(tmp_path: Path) -> None:
-    """case 60: 1 of 3 links gone; case 61: a fragment and percent-encoding make no second gold page"""
+    """1 of 3 links gone; a fragment and percent-encoding make no second gold page."""
     rows, counts = made(tmp_path)
     assert {row.row["id"] for row in rows} == {"frames-0", "frames-2"}
     assert {name: n for name, n in counts.items() if n and not name.startswith("filler")} == {

@@ -53,7 +53,7 @@ def test_as_given(tmp_path: Path) -> None:
 
 
 def test_filled_up_with_paragraphs_of_other_questions(tmp_path: Path) -> None:
-    """Budget (case 123), nesting and order, tokens counted on the finished prompt."""
+    """Budget, nesting and order, tokens counted on the finished prompt."""
     rows, _ = made(tmp_path, [question(n) for n in range(12)], lengths=["2k", "3k"])
     counter = token_counter("smollm2")
     for length, budget in (("2k", 1792), ("3k", 2816)):
@@ -94,7 +94,7 @@ def test_an_answer_among_the_given_is_kept_and_flagged(tmp_path: Path) -> None:
 
 
 def test_yes_is_looked_for_nowhere(tmp_path: Path) -> None:
-    """Case 54: an answer that no paragraph holds; both supporting paragraphs are gold."""
+    """An answer that no paragraph holds; both supporting paragraphs are gold."""
     asked = question(0, answer="yes")
     asked["context"][0][1][1] = " Well, yes."
     rows, counts = made(tmp_path, [asked, *(question(n) for n in range(1, 5))])
@@ -115,7 +115,7 @@ def test_repeats_are_left_out_and_counted(tmp_path: Path) -> None:
 
 
 def test_what_does_not_fit_is_counted(tmp_path: Path) -> None:
-    """Case 60: left out of the length, not scored 0."""
+    """Left out of the length, not scored 0."""
     rows, counts = made(tmp_path, [question(n) for n in range(3)], lengths=["512"])
     assert len(rows["given_full"]) == 3
     assert not rows["given_512"]
@@ -123,7 +123,7 @@ def test_what_does_not_fit_is_counted(tmp_path: Path) -> None:
 
 
 def test_splits_share_no_question(tmp_path: Path) -> None:
-    """Case 67."""
+    """Splits share nothing."""
     take = {"test": {"source": "dev", "n": 3}, "train": {"source": "dev", "n": 9}}
     rows, counts = made(tmp_path, [question(n) for n in range(8)], take=take)
     assert len(rows["given_full"]) == 8

@@ -24,7 +24,7 @@ def test_there_are_groups_enough_and_none_breaks_a_rule() -> None:
 
 
 def test_no_name_holds_another() -> None:
-    """Case 23: Yuki stands in Yukiko, so an answer could be taken for another's."""
+    """Yuki stands in Yukiko, so an answer could be taken for another's."""
     names = [group.wording.name for group in read_groups(BUNDLED)]
     assert not [(a, b) for a in names for b in names if a != b and a.lower() in b.lower()]
 

@@ -86,7 +86,7 @@ def check_row(row: dict[str, Any], length: int, fragment: int) -> None:
     """One row: tokens, gold, depth, and no word of its group outside its needle."""
     assert row["n_tokens"] == COUNTER.count(text_of(row)) <= length
     (group,) = GROUPS[row["task"]].values()
-    assert row["answers"] == [group["name"]]  # case 24: not the whole needle
+    assert row["answers"] == [group["name"]]  # not the whole needle
     assert row["query"] == group["question"]
     gold = [row["passages"][at] for at in row["gold"]]
     assert row["kind"] == "needle"
@@ -140,7 +140,7 @@ def test_a_group_does_not_depend_on_the_others(folder: Path, tmp_path: Path) -> 
 
 
 def test_tokens_are_those_of_the_whole_text(folder: Path, tokenizer: Any) -> None:
-    """Case 118: no special token of each piece is counted. Against the tokenizer's own library."""
+    """No special token of each piece is counted. Against the tokenizer's own library."""
     for row in made(folder)[0]["needles_256"][::5]:
         assert row["n_tokens"] == len(tokenizer(text_of(row), add_special_tokens=False)["input_ids"])
 

@@ -111,7 +111,7 @@ def test_long_files_have_row_groups_of_one_size(folder: Path) -> None:
 
 
 def test_the_same_bytes_twice(folder: Path) -> None:
-    """Case 160."""
+    """The same bytes again."""
     first, second = (built(folder, out=name) for name in ("one", "two"))
     names = [path.relative_to(first) for path in sorted(first.rglob("*")) if path.is_file()]
     assert len(names) == 4

@@ -12,7 +12,7 @@ NO_CONTEXT = Instance("nq-3", NQ, "q", ["a"], [], [])
 
 
 def test_closed_book_shows_nothing() -> None:
-    """case 150"""
+    """The conditions use the same instances."""
     assert closed_book(FULL) == []
 
 
@@ -25,7 +25,7 @@ def test_oracle_shows_gold_alone_in_the_order_of_the_context() -> None:
 
 
 def test_a_condition_that_cannot_be_met_is_none_and_not_closed_book() -> None:
-    """case 150"""
+    """The conditions use the same instances."""
     assert oracle(NO_GOLD) is None
     assert vanilla(NO_CONTEXT) is None
     assert retrieved(Retrieval(), "bm25", 16)(NO_CONTEXT) is None

@@ -28,13 +28,13 @@ def test_bm25_by_hand() -> None:
 
 
 def test_bm25_reads_titles_and_stems_and_needs_no_large_corpus() -> None:
-    """case 81: a term in one of two passages scores above 0"""
+    """A term in one of two passages scores above 0."""
     rank = Retrieval().ranked
     assert rank("bm25", "Who was painting?", [*passages("rain"), *passages("rain", title="Painted")]) == [1, 0]
 
 
 def test_ties_and_a_query_without_content_keep_the_order_of_the_context() -> None:
-    """cases 76 and 78"""
+    """Queries without a word to look for; ties."""
     same = [Passage(pid, "", "one text", "random") for pid in ("10:0", "2:0", "9#1:0")]
     assert Retrieval().ranked("bm25", "one text", same) == [0, 1, 2]
     assert Retrieval().ranked("bm25", "the of", passages("a b", "of the of")) == [0, 1]
@@ -67,7 +67,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[Text]]:
 
 
 def test_dense_encodes_each_text_once_and_alone(asked: list[Sequence[Text]]) -> None:
-    """case 85: no vector depends on its neighbours, or on which instances came before"""
+    """No vector depends on its neighbours, or on which instances came before."""
     ranks = Retrieval()
     assert ranks.ranked("dense", "b", passages("a", "bb", "b")) == [1, 2, 0]
     assert all(len(texts) == 1 for texts in asked)

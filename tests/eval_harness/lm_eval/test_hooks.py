@@ -26,7 +26,7 @@ def of(folder: Path, task: str, method: str, **settings: Any) -> list[dict[str, 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_prompts_are_those_of_a_run_for_the_instances_that_it_counts(tiny: Path, method: str) -> None:
-    """cases 26 and 150: without an answer to score against, or without gold in oracle, an instance is left out"""
+    """Without an answer to score against, or without gold in oracle, an instance is left out."""
     plan = Plan(open_dataset(tiny), ("1k_p75",), (method,), tasks=("nq",))
     prompts = {request.instance.id: request.prompt for request in next(requests(plan, len))}
     found = {document["id"]: document["prompt"] for document in of(tiny, "nq", method)}

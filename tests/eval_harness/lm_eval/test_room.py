@@ -21,7 +21,7 @@ def fitting(model: HfModel, room: int) -> str:
 
 
 def test_a_prompt_may_fill_the_model_to_the_last_token(model: tuple[HfModel, str]) -> None:
-    """cases 123 and 154: with its template and its answer, as a run counts it"""
+    """With its template and its answer, as a run counts it."""
     ours, folder = model
     prompt = fitting(ours, POSITIONS - NEW)
     assert ours.count(prompt) + NEW == ours.max_positions

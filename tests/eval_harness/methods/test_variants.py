@@ -52,7 +52,7 @@ def test_numbers_are_those_of_the_passages_shown() -> None:
 
 
 def test_the_answer_learned_is_the_canonical_one_never_an_alias() -> None:
-    """Case 40: answer `David N.`, alias `Some Book`."""
+    """Answer `David N.`, alias `Some Book`."""
     for variant in VARIANTS:
         found = target(made("nq", ("David N.", "Some Book")), PASSAGES, variant)
         assert found.endswith("David N.")

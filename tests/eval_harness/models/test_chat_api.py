@@ -48,7 +48,7 @@ def test_the_request_is_greedy_and_carries_the_key(make_model: Make, server: Cha
 
 
 def test_what_a_user_may_change_in_the_request(make_model: Make, server: ChatServer) -> None:
-    """case 127: the system turn is sent as it is"""
+    """The system turn is sent as it is."""
     fields = {"temperature": None, "seed": 7, "chat_template_kwargs": {"enable_thinking": False}}
     make_model(system="CITE", limit_field="max_completion_tokens", fields=fields).generate(["x"], 16)
     assert server.asked[0] == {

@@ -65,7 +65,7 @@ def test_half_a_surrogate_pair_becomes_a_replacement_character() -> None:
 
 
 def test_reasoning_is_no_part_of_the_text() -> None:
-    """case 34: an answer that stands in the thoughts alone is none"""
+    """An answer that stands in the thoughts alone is none."""
     for name in ("reasoning_content", "reasoning"):
         found = reply(completion(None, finish="length", **{name: "Paris or Rome?"}))
         assert (found.text, found.reasoning, found.truncated) == ("", "Paris or Rome?", True)

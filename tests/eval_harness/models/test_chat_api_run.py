@@ -67,7 +67,7 @@ def names_answer(server: ChatServer) -> None:
 
 
 def test_every_trouble_at_once_ends_with_the_right_statuses(run_on: Run, server: ChatServer, tmp_path: Path) -> None:
-    """case 34: an answer that stands in the thoughts alone is none"""
+    """An answer that stands in the thoughts alone is none."""
     passing = {f"once {name}": replace(fault, of=f"once {name}?") for name, fault in PASSING.items()}
     staying = {f"ever {name}": replace(fault, of=f"ever {name}?") for name, fault in PASSING.items()}
     too_long = {"error": {"message": "maximum context length is 9 tokens"}}
@@ -143,7 +143,7 @@ def test_a_key_that_is_revoked_midway_stops_the_run_which_goes_on_later(
 
 
 def test_a_known_limit_is_overlength_and_not_asked(run_on: Run, server: ChatServer) -> None:
-    """cases 124, 126, 130: never cut"""
+    """Never cut."""
     short, long = run_on(["ab"], to="first")["ab"], "a" * 50
     assert short.n_prompt_tokens is not None
     found = run_on(["ab", long], max_positions=short.n_prompt_tokens + 16)

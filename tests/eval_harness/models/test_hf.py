@@ -26,7 +26,7 @@ def base(base_folder: Path) -> HfModel:
 
 @pytest.mark.parametrize("name", ["chat", "base"])
 def test_a_left_padded_batch_answers_as_single_prompts_do(name: str, request: pytest.FixtureRequest) -> None:
-    """cases 136 and 142, on a model with rotary and one with absolute positions"""
+    """On a model with rotary and one with absolute positions."""
     model: HfModel = request.getfixturevalue(name)
     single = [model.generate([prompt], 12)[0] for prompt in PROMPTS]
     assert len({generation.text for generation in single}) > 4
@@ -34,7 +34,7 @@ def test_a_left_padded_batch_answers_as_single_prompts_do(name: str, request: py
 
 
 def test_a_long_prompt_changes_no_later_short_one(chat: HfModel) -> None:
-    """case 141"""
+    """Short prompts after a long one."""
     first = chat.generate(["short"], 12)
     chat.generate(["long " * 500], 2)
     assert chat.generate(["short"], 12) == first
@@ -54,7 +54,7 @@ def test_decoding_is_greedy_whatever_the_checkpoint_asks_for(chat: HfModel, chat
 
 
 def test_the_template_is_applied_once_with_one_begin_token(chat: HfModel) -> None:
-    """case 118"""
+    """Special tokens are counted once."""
     ids = chat.encode("hi")
     assert ids.count(SPECIAL["<s>"]) == 1
     want = "<s><|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\n"
@@ -65,7 +65,7 @@ def test_the_template_is_applied_once_with_one_begin_token(chat: HfModel) -> Non
 
 
 def test_a_model_without_template_starts_with_its_begin_token(base: HfModel, chat: HfModel) -> None:
-    """case 120: and the record says so"""
+    """And the record says so."""
     assert base.encode("hi")[0] == SPECIAL["<s>"]
     assert base.tokenizer.decode(base.encode("hi")) == "<s>hi"
     assert base.describe()["starts_with_bos"] is True
@@ -85,12 +85,12 @@ def test_a_special_token_in_a_passage_is_text(name: str, request: pytest.Fixture
 
 
 def test_a_template_that_trims_does_not_trim_the_prompt(chat: HfModel) -> None:
-    """case 128"""
+    """A cue at the end of a prompt."""
     assert "\n  Answer: \n<|im_end|>" in chat.tokenizer.decode(chat.encode("  Answer: \n"))
 
 
 def test_a_template_that_drops_the_text_is_refused(tmp_path: Path) -> None:
-    """case 127"""
+    """The system turn."""
     folder = save_model(tmp_path / "dropping")
     (folder / "chat_template.jinja").write_text("{{ bos_token }}{{ messages[0].content[:5] }}")
     with pytest.raises(SetupError, match="does not put the user's text in"):
@@ -118,7 +118,7 @@ def test_output_that_reaches_the_limit_is_truncated(chat: HfModel) -> None:
 
 
 def test_the_limit_is_the_models_and_nothing_is_cut(tmp_path: Path) -> None:
-    """case 121: the tokenizer's limit is not set, the config's is 64"""
+    """The tokenizer's limit is not set, the config's is 64."""
     model = HfModel(save_model(tmp_path / "short", positions=64), "short", "r", "float32")
     assert model.max_positions == 64
     assert model.count("x" * 5000) > 5000

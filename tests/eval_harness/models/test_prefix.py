@@ -27,7 +27,7 @@ def prefix_of(model: HfModel, prompts: list[str] = PROMPTS) -> Prefilled:
 
 
 def test_outputs_are_those_of_fresh_runs_alone_and_in_a_batch(model: HfModel) -> None:
-    """cases 136 and 140"""
+    """Left padding; a shared prefix."""
     fresh = [model.generate([prompt], 12)[0] for prompt in PROMPTS]
     assert len({one.text for one in fresh}) == len(PROMPTS)
     prefix = prefix_of(model)
@@ -38,7 +38,7 @@ def test_outputs_are_those_of_fresh_runs_alone_and_in_a_batch(model: HfModel) ->
 
 
 def test_the_prefix_stays_as_it_was(model: HfModel) -> None:
-    """case 140: the second question does not see the first"""
+    """The second question does not see the first."""
     prefix = prefix_of(model)
     before = [(layer.keys.clone(), layer.values.clone()) for layer in prefix.cache.layers]
     first = model.generate_after(prefix, PROMPTS[:1], 12)
@@ -102,7 +102,7 @@ def test_a_sliding_window_is_not_shared_and_answers_all_the_same(tmp_path: Path)
 
 
 def test_rotations_that_depend_on_the_longest_prompt_are_read_alone(tmp_path: Path) -> None:
-    """cases 136 and 141: a long neighbour would turn the positions of a short one"""
+    """A long neighbour would turn the positions of a short one."""
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
 

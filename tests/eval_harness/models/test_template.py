@@ -23,14 +23,14 @@ def test_the_text_is_what_is_encoded(chat_folder: Path) -> None:
 
 
 def test_a_model_without_template_reads_its_begin_token_and_the_text(base_folder: Path) -> None:
-    """case 120"""
+    """The token that begins a text."""
     template = Template(load_tokenizer(base_folder, "m"), "m")
     assert template.render("hi") == "<s>hi"
     assert not template.is_chat
 
 
 def test_the_system_turn_is_kept_as_it_is(chat_folder: Path) -> None:
-    """cases 127 and 128: where the template renders it, and not trimmed"""
+    """Where the template renders it, and not trimmed."""
     template = Template(load_tokenizer(chat_folder, "m"), "m", system=" CITE\n")
     assert template.render("hi") == FRAME.format("<|im_start|>system\n CITE\n<|im_end|>\n", "hi")
     assert template.describe()["system"] == " CITE\n"
@@ -48,7 +48,7 @@ def test_the_system_turn_is_kept_as_it_is(chat_folder: Path) -> None:
     ],
 )
 def test_a_system_turn_that_a_template_drops_is_refused(tmp_path: Path, jinja: str, message: str) -> None:
-    """case 127"""
+    """The system turn."""
     with pytest.raises(SetupError, match=message):
         with_template(tmp_path, jinja)
 
@@ -61,7 +61,7 @@ def test_a_system_text_that_cannot_be_kept_is_refused(chat_folder: Path, base_fo
 
 
 def test_the_limit_is_the_smaller_one(tmp_path: Path) -> None:
-    """cases 121 and 122: the tokenizer's is 1e30 where it is not set, and 128,000 is no 131,072"""
+    """The tokenizer's is 1e30 where it is not set, and 128,000 is no 131,072."""
     folder = save_model(tmp_path / "m", positions=131072)
     tokenizer, config = load_tokenizer(folder, "m"), load_config(folder, "m")
     assert tokenizer.model_max_length > 1e29

@@ -7,8 +7,8 @@ from tests.eval_harness.specs import FEVER, HOTPOTQA, NQ
 @pytest.mark.parametrize(
     ("output", "want"),
     [
-        ("Answer:\nParis", Parsed("Paris")),  # case 33
-        ("Answer: Paris\nAnswer: Rome", Parsed("Paris", 2)),  # case 33
+        ("Answer:\nParis", Parsed("Paris")),  # an answer on the line after its cue
+        ("Answer: Paris\nAnswer: Rome", Parsed("Paris", 2)),  # an answer on the line after its cue
         ("Answer:\nAnswer: Rome", Parsed("Rome")),
         ("**Answer:** Paris", Parsed("Paris")),
         ("  Paris is it.\n", Parsed("Paris is it.")),
@@ -20,7 +20,7 @@ from tests.eval_harness.specs import FEVER, HOTPOTQA, NQ
     ],
 )
 def test_answers(output: str, want: Parsed) -> None:
-    """case 33"""
+    """An answer on the line after its cue."""
     assert parse(NQ, output) == want
 
 
@@ -36,7 +36,7 @@ def test_answers(output: str, want: Parsed) -> None:
     ],
 )
 def test_reasoning_is_no_answer(output: str, want: Parsed) -> None:
-    """case 34"""
+    """Thoughts are not the answer."""
     assert parse(HOTPOTQA, output) == want
 
 
@@ -56,5 +56,5 @@ def test_reasoning_is_no_answer(output: str, want: Parsed) -> None:
     ],
 )
 def test_labels(output: str, want: str | None) -> None:
-    """case 27"""
+    """The case of a label."""
     assert parse(FEVER, output).answer == want

@@ -16,10 +16,10 @@ NUMBERS = st.lists(st.integers(1, 999).map(str), max_size=4)
     [
         ("Answer: X\nEvidence: [3], [7]", "X", "3 7"),
         ("Paris\nEvidence: [3], [7]", "Paris", "3 7"),  # the prompt ends with the answer's cue
-        ("Answer: X\nEvidence: [3, 7]", "X", "3 7"),  # case 31
-        ("X\nEvidence: [3][7]", "X", "3 7"),  # case 31
-        ("X\nIDs: 3; 7", "X", "3 7"),  # case 31
-        ("X\nID: 37", "X", "37"),  # case 31
+        ("Answer: X\nEvidence: [3, 7]", "X", "3 7"),  # every way of citing numbers
+        ("X\nEvidence: [3][7]", "X", "3 7"),  # every way of citing numbers
+        ("X\nIDs: 3; 7", "X", "3 7"),  # every way of citing numbers
+        ("X\nID: 37", "X", "37"),  # every way of citing numbers
         ("X\nEvidence IDs: 3 and 7", "X", "3 7"),
         ("**Answer:** X\n**Evidence:** [ID: 3], [ID: 7]", "X", "3 7"),
         ("X\nEvidence:\n- 3\n- passage 7\nIn 1990 it was so.", "X", "3 7"),
@@ -31,22 +31,22 @@ NUMBERS = st.lists(st.integers(1, 999).map(str), max_size=4)
         ("X", "X", ""),
         ("Paris [3], the capital [7].", "Paris, the capital.", "3 7"),
         ("In 1990 [3]", "In 1990", "3"),
-        ("[3] text\n\nAnswer: x", "x", "3"),  # case 153
+        ("[3] text\n\nAnswer: x", "x", "3"),  # an answer after a blank line
         ("[3], [7]\nAnswer: x", "x", "3 7"),
         ("Evidence: 3, 7\nAnswer: x", "x", "3 7"),
         ("ID: 3\nTitle: T 1990\nContext: 5 of them\n\nAnswer: x", "x", "3"),
         ("It follows from [3].\nEvidence: [3]\nAnswer: x", "x", "3"),
         ("Evidence: [3]\nAnswer: x\nEvidence: [3]", "x", "3"),
-        ("Answer:\nParis\nEvidence: [3]", "Paris", "3"),  # case 33
+        ("Answer:\nParis\nEvidence: [3]", "Paris", "3"),  # an answer on the line after its cue
         ("Paris\nEvidence: [3]\nQuestion: of 1990\nAnswer: Rome\nEvidence: [9]", "Paris", "3"),  # one more question
         ("Answer: Paris\nEvidence: [3]\nQuestion: of 1990\nAnswer: Rome\nEvidence: [9]", "Paris", "3"),
-        ("<think>Rome [9]?</think> Paris\nEvidence: [3]", "Paris", "3"),  # case 34
+        ("<think>Rome [9]?</think> Paris\nEvidence: [3]", "Paris", "3"),  # thoughts are not the answer
         ("Evidence: [3]", None, "3"),
         ("", None, ""),
     ],
 )
 def test_a_citing_output(output: str, answer: str | None, evidence: str) -> None:
-    """cases 31, 33, 34, 153"""
+    """Numbers however they are cited, answers on the next line or after a blank one; thoughts are not the answer."""
     found = parse(NQ, output, cites=True)
     assert (found.answer, found.evidence) == (answer, tuple(evidence.split()))
 
@@ -65,13 +65,13 @@ def test_a_citing_label(output: str, label: str | None, evidence: tuple[str, ...
 
 
 def test_two_answers_and_one_list_of_evidence() -> None:
-    """case 33"""
+    """An answer on the line after its cue."""
     found = parse(NQ, "Answer: Paris\nAnswer: Rome\nEvidence: [3]", cites=True)
     assert found == Parsed("Paris", 2, evidence=("3",))
 
 
 def test_reasoning_that_never_ends_cites_nothing() -> None:
-    """case 34"""
+    """Thoughts are not the answer."""
     assert parse(NQ, "<think>Paris [3]", cites=True) == Parsed(None, 0, truncated=True, evidence=())
 
 
@@ -80,7 +80,7 @@ def test_without_the_contract_brackets_are_text() -> None:
 
 
 def test_what_is_only_thought_scores_nothing() -> None:
-    """case 34"""
+    """Thoughts are not the answer."""
     scorer, answer = scorer_for("nq"), parse(NQ, "<think>Paris or Rome?</think> Rome").answer
     assert answer is not None
     assert scorer.score(answer, ["Paris"])["subspan_em"] == 0

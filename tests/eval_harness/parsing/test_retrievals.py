@@ -53,7 +53,7 @@ def of(number: int) -> str:
         ("[3][7", "[3][7", None),
         (of(2).strip(), of(2).strip(), None),
         (f"<think>[9]</think>{OPENS}[3]{CLOSES}Paris", "[3]", "Paris"),
-        (f"<think>{OPENS}[3]{CLOSES}Paris", "", None),  # case 34
+        (f"<think>{OPENS}[3]{CLOSES}Paris", "", None),  # thoughts are not the answer
         ("", "", ""),
     ],
 )
@@ -77,7 +77,7 @@ def test_an_output_has_two_parts(output: str, retrieval: str, answering: str | N
 )
 @pytest.mark.parametrize("marks", [True, False])
 def test_cited_ids(written: str, wanted: list[str], recall: float, precision: float, marks: bool) -> None:
-    """case 31: gold is 3 and 7"""
+    """Gold is 3 and 7."""
     output = f"{OPENS}{written}{CLOSES}\nParis" if marks else f"{written}\nAnswer: Paris"
     found = TUNED["cci"].retrieved(question(12), output)
     assert found == wanted
@@ -137,7 +137,7 @@ def test_a_retrieval_that_never_ended_is_cut_off_and_still_evidence(variant: Var
         ("nq", f"{OPENS}[3]{CLOSES}\nAnswer: Paris\nAnswer: Rome", "Paris", 2),
         ("nq", "[3]\nAnswer: Paris\nAnswer: Rome", "Paris", 2),
         ("nq", f"{OPENS}[3]{CLOSES}\n", None, 0),
-        ("nq", "<think>Paris or Rome?</think> Rome", "Rome", 1),  # case 34
+        ("nq", "<think>Paris or Rome?</think> Rome", "Rome", 1),  # thoughts are not the answer
         ("fever", f"{OPENS}{block(1, 'T', 'It is TRUE.')}{CLOSES}\nFALSE", "REFUTES", 1),
         ("fever", f"{block(1, 'T', 'It is TRUE.')}\nAnswer: FALSE", "REFUTES", 1),
         ("fever", f"{OPENS}[1]{CLOSES}\nI cannot say", None, 0),
@@ -146,7 +146,7 @@ def test_a_retrieval_that_never_ended_is_cut_off_and_still_evidence(variant: Var
 )
 @pytest.mark.parametrize("variant", ["rta", "cci"])
 def test_the_answer_is_what_follows(variant: Variant, task: str, output: str, answer: str | None, n: int) -> None:
-    """case 33, after a retrieval"""
+    """After a retrieval."""
     found = TUNED[variant].read(SPECS[task], output)
     assert (found.answer, found.n_answers, found.truncated) == (answer, n, False)
 

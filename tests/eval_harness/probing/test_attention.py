@@ -110,7 +110,7 @@ def assert_close(found: Scores, wanted: list[Scores]) -> None:
 @pytest.mark.parametrize("lengths", [LENGTHS[:1], LENGTHS], ids=["single", "left-padded"])
 @pytest.mark.parametrize("name", CONFIGS)
 def test_equals_eager_attention(name: str, lengths: Sequence[int]) -> None:
-    """cases 131-134, 136: sdpa gives no attentions, heads share keys, windows hide keys, padding shifts them."""
+    """sdpa gives no attentions, heads share keys, windows hide keys, padding shifts them."""
     model = model_of(name)
     ids, mask, padding = batch_of(lengths)
     rows = [[length - 1] for length in lengths]
@@ -148,7 +148,7 @@ def test_several_rows_in_a_left_padded_batch(name: str) -> None:
 
 @pytest.mark.parametrize("name", CONFIGS)
 def test_a_right_padded_batch_is_looked_at_from_its_own_last_tokens(name: str) -> None:
-    """case 137: the last column is padding, the row that counts is not."""
+    """The last column is padding, the row that counts is not."""
     model = model_of(name)
     left, _, padding = batch_of(LENGTHS)
     ids, mask = torch.zeros_like(left), torch.zeros_like(left)
@@ -162,7 +162,7 @@ def test_a_right_padded_batch_is_looked_at_from_its_own_last_tokens(name: str) -
 
 
 def test_a_passage_outside_the_window_is_not_visible() -> None:
-    """case 134: not seen is not a score of 0."""
+    """Not seen is not a score of 0."""
     model = model_of("mistral")
     ids, _, padding = batch_of(LENGTHS[:1])
     watch = Watch([0, 1, 2], [SPANS], [[23]], padding, 24, stop=False)
@@ -202,13 +202,13 @@ def test_the_model_is_as_it_was() -> None:
 
 
 def test_a_layer_that_never_ran_is_an_error() -> None:
-    """case 131: an empty result is never taken for scores of 0."""
+    """An empty result is never taken for scores of 0."""
     with pytest.raises(RuntimeError, match="gave no attention"):
         Watch([0], [SPANS], [[3]], [0], 4, stop=False).scores()
 
 
 def test_heads_that_cannot_share_keys_evenly_are_refused() -> None:
-    """case 133"""
+    """Which key head a query head reads."""
     watch = Watch([0], [[(0, 2)]], [[3]], [0], 4, stop=False)
     module = type("Module", (), {"layer_idx": 0})()
     with pytest.raises(SetupError, match="4 query heads cannot share 3 key heads"):
@@ -216,7 +216,7 @@ def test_heads_that_cannot_share_keys_evenly_are_refused() -> None:
 
 
 def test_uniform_attention_favours_long_passages_in_sum_and_not_in_mean() -> None:
-    """case 147"""
+    """Long passages are not favoured."""
     watch = Watch([0], [[(0, 10), (10, 110)]], [[119]], [0], 120, stop=False)
     module = type("Module", (), {"layer_idx": 0})()
     watch.look(module, torch.zeros(1, 4, 120, 8), torch.zeros(1, 2, 120, 8), None, None)

@@ -1,4 +1,4 @@
-"""case 139: token spans come from characters, never from a search for a passage's own tokens."""
+"""Token spans come from characters, never from a search for a passage's own tokens."""
 
 from typing import Any
 

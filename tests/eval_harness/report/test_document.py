@@ -24,7 +24,7 @@ def rows_of_three_settings() -> list:
 
 
 def test_table_3_names_n_and_what_was_left_out(study_of: Make) -> None:
-    """case 130: a mean over 7, with the number left out"""
+    """A mean over 7, with the number left out."""
     table, *_ = sections(compute(study_of(rows_of_three_settings()), "vanilla_rag"))
     assert table.notes[-1].startswith("An interval without width")
     assert table.header == ["method", "config", "model", "nq\nsubspan_em", "macro average"]
@@ -46,7 +46,7 @@ def test_a_matched_table_is_there_where_n_differs(study_of: Make) -> None:
 
 
 def test_every_measure_stands_beside_the_headline(study_of: Make) -> None:
-    """case 19: substring match, F1 and EM are all printed; case 35: with the length and the precision of answers"""
+    """Substring match, F1 and EM are all printed; with the length and the precision of answers."""
     row = make_row("nq-1", 1.0)
     row.scores.update(em=0.0, token_f1=0.8, n_pred_tokens=12.0)
     found = {section.name: section for section in sections(compute(study_of([row]), "vanilla_rag"))}
@@ -87,7 +87,7 @@ def test_markdown_tables_are_whole_and_hostile_names_are_plain(study_of: Make, t
 
 
 def test_csv_has_one_line_a_number_and_no_score_is_empty(study_of: Make, tmp_path: Path) -> None:
-    """case 155: every task's own score is exported"""
+    """Every task's own score is exported."""
     rows = [*rows_of_three_settings(), make_row("fever-1", None, task="fever", status="overlength")]
     rows += [make_row("nq-1", 0.0, config="2k_p0")]
     document = study_document(study_of(rows), "vanilla_rag")

@@ -17,7 +17,7 @@ Make = Callable[..., Study]
 
 
 def test_an_instance_without_gold_is_left_out_everywhere(study_of: Make) -> None:
-    """case 150: the conditions use the same instances"""
+    """The conditions use the same instances."""
     study = study_of(
         [
             make_row("nq-1", 1.0, method="vanilla_rag"),

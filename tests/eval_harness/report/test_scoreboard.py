@@ -47,7 +47,7 @@ def test_a_fall_takes_instances_counted_at_every_length(study_of: Make) -> None:
 
 
 def test_standings_have_intervals_by_task_and_for_the_macro_average(study_of: Make) -> None:
-    """case 155: 0.75 by name, and every task's own score beside it"""
+    """0.75 by name, and every task's own score beside it."""
     rows = [make_row(f"nq-{n}", float(n % 2)) for n in range(10)]
     rows += [make_row(f"fever-{n}", 1.0, task="fever") for n in range(2)]
     study = study_of(rows)

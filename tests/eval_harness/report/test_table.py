@@ -36,7 +36,7 @@ def text_of(found: list[Row]) -> str:
 
 
 def test_what_is_averaged_over_what_is_named() -> None:
-    """case 155: macro, 0.75, where micro would be 0.545"""
+    """Macro, 0.75, where micro would be 0.545."""
     found = cells([*rows("nq", [("ok", 1.0), ("ok", 0.0)] * 50), *rows("fever", [("ok", 1.0)] * 10)])
     assert [(cell.task, cell.n, cell.headline) for cell in found] == [("fever", 10, 1.0), ("nq", 100, 0.5)]
     assert macro(found) == 0.75
@@ -46,7 +46,7 @@ def test_what_is_averaged_over_what_is_named() -> None:
 
 
 def test_overlength_items_leave_n_and_are_printed() -> None:
-    """case 130: mean over 7, with n and the number left out"""
+    """Mean over 7, with n and the number left out."""
     found = rows("nq", [("ok", 1.0)] * 7 + [("overlength", 0.0)] * 3)
     (cell,) = cells(found)
     assert (cell.n, cell.headline, cell.statuses) == (7, 1.0, {"ok": 7, "overlength": 3})
@@ -56,7 +56,7 @@ def test_overlength_items_leave_n_and_are_printed() -> None:
 
 
 def test_unparsed_and_failed_items_stay_in_n() -> None:
-    """case 11: one denominator for all measures"""
+    """One denominator for all measures."""
     (cell,) = cells(rows("nq", [("ok", 1.0), ("unparsed", 0.0), ("error", 0.0), ("unscorable", 0.0), ("n/a", 0.0)]))
     assert cell.n == 3
     assert cell.means == dict.fromkeys(scorer_of(spec_of("nq")).metrics, 1 / 3)

@@ -31,7 +31,7 @@ def test_a_row_for_each_instance_config_and_method(dataset_folder: Path, tmp_pat
 
 
 def test_closed_book_and_oracle_prompts(dataset_folder: Path) -> None:
-    """case 150"""
+    """The conditions use the same instances."""
     groups = list(requests(plan_of(dataset_folder, tasks=("nq",)), len))
     closed, full, gold = (group[1].prompt or "" for group in groups)
     assert "Context:" not in closed
@@ -41,7 +41,7 @@ def test_closed_book_and_oracle_prompts(dataset_folder: Path) -> None:
 
 
 def test_statuses(make_dataset: Callable[..., Path], tmp_path: Path) -> None:
-    """cases 26 and 150: no answers leaves n, no gold is n/a; both are rows"""
+    """No answers leaves n, no gold is n/a; both are rows."""
     rows = [
         instance("nq-1", "nq", "q one", [], [0], ["text"]),
         instance("nq-2", "nq", "q two", ["x"], [], ["text"]),
@@ -55,7 +55,7 @@ def test_statuses(make_dataset: Callable[..., Path], tmp_path: Path) -> None:
 
 
 def test_an_item_that_does_not_fit_is_overlength_and_never_asked(dataset_folder: Path, tmp_path: Path) -> None:
-    """cases 124, 126, 130: never cut"""
+    """Never cut."""
     plan = plan_of(dataset_folder, tasks=("nq",), methods=("vanilla_rag",), limits=Limits({"qa": 8}))
     lengths = {
         request.instance.id: request.n_prompt_tokens for request in next(requests(plan, FakeModel(reader).count))
@@ -72,7 +72,7 @@ def test_an_item_that_does_not_fit_is_overlength_and_never_asked(dataset_folder:
 
 
 def test_an_output_that_fills_the_model_is_refused_before_the_run(dataset_folder: Path, tmp_path: Path) -> None:
-    """case 125"""
+    """No room for a prompt."""
     plan = plan_of(dataset_folder, limits=Limits({"qa": 64, "fact": 32, "dialogue": 128}))
     with pytest.raises(SetupError, match="128 new tokens leave no room"):
         results_of(plan, FakeModel(reader, max_positions=128), tmp_path / "run")
@@ -116,7 +116,7 @@ def test_a_batch_that_fails_is_tried_one_by_one_and_the_failure_stays_in_n(
 
 
 def test_batch_size_changes_no_answer(dataset_folder: Path, tmp_path: Path) -> None:
-    """case 142"""
+    """A batch gives what single runs give."""
     found = [
         results_of(plan_of(dataset_folder, batch_size=size), FakeModel(reader), tmp_path / str(size)) for size in (1, 8)
     ]
@@ -199,7 +199,7 @@ CITATIONS = {
 def test_cited_numbers_become_passages(
     output: str, want: tuple[list[str], float, float], dataset_folder: Path, tmp_path: Path
 ) -> None:
-    """case 31: a number that no passage has is a wrong citation and not another passage's"""
+    """A number that no passage has is a wrong citation and not another passage's."""
     plan = plan_of(dataset_folder, tasks=("nq",), limit=1, methods=("vanilla_rag+cite",))
     (row,) = results_of(plan, FakeModel(lambda prompt: output), tmp_path / "run").values()
     assert (row.evidence, row.scores["evidence_recall"], row.scores["evidence_precision"]) == want
@@ -208,7 +208,7 @@ def test_cited_numbers_become_passages(
 
 
 def test_every_counted_row_has_the_same_scores(make_dataset: Callable[..., Path], tmp_path: Path) -> None:
-    """case 11: a mean has one denominator for each measure, failures and outputs without an answer included"""
+    """A mean has one denominator for each measure, failures and outputs without an answer included."""
     rows = [instance(f"nq-{n}", "nq", name, ["x"], [0], ["t"]) for n, name in enumerate(("fine", "empty", "poison"))]
     plan = plan_of(make_dataset(c1k_p0=rows), methods=("vanilla_rag+cite",))
     model = Recorder(lambda prompt: "" if "empty" in prompt else "x [1]", poison="poison")

@@ -37,7 +37,7 @@ def test_without_gold_there_is_nothing_to_recall() -> None:
 
 @pytest.mark.parametrize(("output", "recall"), [("[3, 7]", 1), ("[3][7]", 1), ("IDs: 3; 7", 1), ("[37]", 0)])
 def test_cited_ids(output: str, recall: float) -> None:
-    """case 31: no citation is lost to a space, none is made of two"""
+    """No citation is lost to a space, none is made of two."""
     cited = parse(NQ, output, cites=True).evidence
     assert cited is not None
     assert evidence_scores(cited, ["3", "7"])["evidence_recall"] == recall
@@ -55,14 +55,14 @@ def test_facts(evidence: list[str], gold: list[str]) -> None:
 
 
 def test_an_output_without_provenance_is_no_evidence_set() -> None:
-    """case 29"""
+    """An empty set of evidence counts for nothing."""
     found = page_scores(["p1"], [{"p1"}, set()], 5)
     assert found == {"r_precision": 1, "recall@5": 0.5, "recall@5_strict": 1}
     assert page_scores(["p1"], [set()], 5) == {}
 
 
 def test_hits_are_ranked_by_their_scores() -> None:
-    """case 30: written worst first, they are read best first"""
+    """Written worst first, they are read best first."""
     hits = [("p9", 0.1), ("p1", 0.9)]
     assert page_scores(ranking(hits), [{"p1"}], 1)["r_precision"] == 1
     assert page_scores([id for id, _ in hits], [{"p1"}], 1)["r_precision"] == 0

@@ -6,7 +6,7 @@ from tests.eval_harness.specs import FEVER
 
 
 def test_labels() -> None:
-    """case 27: the label is read, not its case; KILT compares letters"""
+    """The label is read, not its case; KILT compares letters."""
     assert LABEL_ACCURACY.score("SUPPORTS", ["SUPPORTS"]) == {"label_accuracy": 1, "label_accuracy_kilt": 1}
     assert LABEL_ACCURACY.score("supports", ["SUPPORTS"]) == {"label_accuracy": 1, "label_accuracy_kilt": 0}
     assert LABEL_ACCURACY.score("REFUTES", ["SUPPORTS"]) == {"label_accuracy": 0, "label_accuracy_kilt": 0}
@@ -23,5 +23,5 @@ def test_a_label_as_read_from_an_output_is_right_in_both() -> None:
     [(["supports"], ["SUPPORTS"]), (["NOT ENOUGH INFO"], []), ([], []), (["<unk>"], []), (["", " ?! "], [])],
 )
 def test_usable(answers: list[str], usable: list[str]) -> None:
-    """case 26"""
+    """No answer to score against."""
     assert FEVER.usable(answers) == usable

@@ -12,19 +12,19 @@ from eval_harness.scoring.registry import scorer_for
 @pytest.mark.parametrize(
     ("golds", "predictions", "official", "strict"),
     [
-        (["new york", "paris"], ["york", ""], (1, 0, 0), (0, 0, 0)),  # case 10
-        (["Ann", "Bob", "Ann"], ["Bob"], (0, 0, 1 / 3), (0, 0, 1 / 2)),  # case 9
+        (["new york", "paris"], ["york", ""], (1, 0, 0), (0, 0, 0)),  # the prediction is never looked for in the answer
+        (["Ann", "Bob", "Ann"], ["Bob"], (0, 0, 1 / 3), (0, 0, 1 / 2)),  # an answer given twice
         (["Ann", "Bob", "Ann"], ["Bob", "Ann"], (0, 1, 2 / 3), (1, 1, 1)),  # LOFT wants a prediction for each repeat
         (["Ann", "Bob"], ["Ann and Bob", "Cy"], (0, 0, 0), (0, 0, 1)),  # one prediction cannot serve for two
         (["Ann", "Bob"], ["Ann and Bob", "Ann Lee"], (1, 0, 0), (1, 0, 1)),  # only the second is free for Ann
         (["Ann"], ["the Ann!"], (1, 1, 1), (1, 1, 1)),
         (["Ann"], ["Ann", "?"], (1, 0, 1), (1, 1, 1)),  # a prediction without a word is none
-        (["no"], ["know"], (1, 0, 0), (0, 0, 0)),  # case 18
+        (["no"], ["know"], (1, 0, 0), (0, 0, 0)),  # a short answer inside another word
         (["Ann"], [], (0, 0, 0), (0, 0, 0)),
     ],
 )
 def test_sets(golds: list[str], predictions: list[str], official: tuple[float, ...], strict: tuple[float, ...]) -> None:
-    """cases 9, 10, 18"""
+    """An answer given twice; the prediction is never looked for in the answer; a short answer inside another word."""
     found = score_list(predictions, golds)
     assert [found[name] for name in ("subspan_em", "em", "coverage")] == pytest.approx(list(official))
     names = ("subspan_em_strict", "em_strict", "coverage_strict")
@@ -64,7 +64,7 @@ def row(id: str, status: Status, scores: dict[str, float]) -> Row:
 
 
 def test_every_mean_has_the_same_denominator() -> None:
-    """case 11: an empty prediction counts in each metric (in LOFT coverage 1 over n=2, F1 0 over n=1)"""
+    """An empty prediction counts in each metric (in LOFT coverage 1 over n=2, F1 0 over n=1)."""
     scorer = scorer_for("quest")
     right, wrong = scorer.score("a", ["a"]), scorer.score("", ["a"])
     [cell] = cells([row("1", "ok", right), row("2", "unparsed", wrong), row("3", "ok", right)])

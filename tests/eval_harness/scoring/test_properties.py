@@ -54,7 +54,7 @@ def test_scores_lie_between_0_and_1_under_their_names(task: TaskSpec, prediction
 def test_neither_the_order_of_answers_nor_an_earlier_score_matters(
     task: TaskSpec, prediction: str, answers: list[str]
 ) -> None:
-    """case 16"""
+    """No metric changes what the next one sees."""
     scorer = scorer_of(task)
     if golds := task.usable(answers):
         before, kept = scorer.score(prediction, golds), list(golds)
@@ -65,7 +65,7 @@ def test_neither_the_order_of_answers_nor_an_earlier_score_matters(
 
 @given(TEXTS, ANSWERS)
 def test_metrics_together_are_as_each_alone(prediction: str, answers: list[str]) -> None:
-    """case 16"""
+    """No metric changes what the next one sees."""
     if golds := NQ.usable(answers):
         alone: dict[str, float] = {}
         for score in (coverage.score, recall_em.score, token_f1.score, exact_match.score, subspan_em.score):
@@ -74,7 +74,7 @@ def test_metrics_together_are_as_each_alone(prediction: str, answers: list[str])
 
 
 def test_many_are_scored_as_one_by_one() -> None:
-    """case 14: one right of two is a half"""
+    """One right of two is a half."""
     pairs = [("alpha", ["alpha"]), ("wrong", ["beta"])]
     assert sum(QA.score(*pair)["em"] for pair in pairs) / len(pairs) == 0.5
 
@@ -112,7 +112,7 @@ def test_an_alias_never_lowers_a_score(
 
 @given(TEXTS, ANSWERS)
 def test_exact_is_full_f1_and_contained(prediction: str, answers: list[str]) -> None:
-    """case 3; full F1 is contained too where the answer is one word, since F1 knows no order"""
+    """An answer of articles alone; full F1 is contained too where the answer is one word, since F1 knows no order."""
     if golds := NQ.usable(answers):
         found = QA.score(prediction, golds)
         if found["em_strict"]:

@@ -16,25 +16,25 @@ def scores(golds: list[str], prediction: str, *names: str) -> list[float]:
 @pytest.mark.parametrize(
     ("golds", "prediction", "official", "strict"),
     [
-        (["A"], "B", (1, 1, 0), (0, 0)),  # case 1: the published forms delete the answer, and nothing stands everywhere
-        (["A"], "A", (1, 1, 1), (1, 1)),  # case 1
-        (["A"], "(A)", (1, 1, 1), (1, 1)),  # case 1
-        (["The The"], "the the", (1, 1, 1), (1, 1)),  # case 3
-        (["thé"], "café", (1, 0, 0), (0, 0)),  # case 4: only LOFT decomposes
-        (["Á"], "É", (1, 0, 0), (0, 0)),  # case 4
-        (["Montreal", "Montréal"], "montreal", (1, 1, 1), (1, 1)),  # case 6
-        (["Montreal", "Montréal"], "Montréal", (1, 1, 1), (1, 1)),  # case 6
-        (["Ann", "Bob", "Ann"], "Bob", (1, 1, 1), (1, 1)),  # case 9: any of them
-        (["new york"], "york", (0, 0, 0), (0, 0)),  # case 10: never the prediction in the answer
-        (["Dakota"], "Dkot", (0, 0, 0), (0, 0)),  # case 12
-        (["The Beatles"], "Beatles", (1, 1, 1), (1, 1)),  # case 12
-        (["no"], "I know the northern road", (1, 1, 0), (0, 0)),  # case 18
-        (["12"], "in 312 BC", (1, 1, 0), (0, 0)),  # case 18
-        (["1990–1995"], "1990-1995", (0, 0, 0), (1, 1)),  # case 21
-        (["O’Neil"], "O'Neil", (0, 0, 0), (1, 1)),  # case 21
-        (["１９９０"], "1990", (0, 0, 0), (1, 1)),  # case 21
-        (["“Hamlet”"], "Hamlet", (0, 0, 0), (1, 1)),  # case 21
-        (["SUPPORTS"], "supports", (1, 1, 1), (1, 1)),  # case 27: EM
+        (["A"], "B", (1, 1, 0), (0, 0)),  # the published forms delete the answer, and nothing stands everywhere
+        (["A"], "A", (1, 1, 1), (1, 1)),  # an answer that is an article
+        (["A"], "(A)", (1, 1, 1), (1, 1)),  # an answer that is an article
+        (["The The"], "the the", (1, 1, 1), (1, 1)),  # an answer of articles alone
+        (["thé"], "café", (1, 0, 0), (0, 0)),  # only LOFT decomposes
+        (["Á"], "É", (1, 0, 0), (0, 0)),  # accents
+        (["Montreal", "Montréal"], "montreal", (1, 1, 1), (1, 1)),  # spellings with and without accents
+        (["Montreal", "Montréal"], "Montréal", (1, 1, 1), (1, 1)),  # spellings with and without accents
+        (["Ann", "Bob", "Ann"], "Bob", (1, 1, 1), (1, 1)),  # any of them
+        (["new york"], "york", (0, 0, 0), (0, 0)),  # never the prediction in the answer
+        (["Dakota"], "Dkot", (0, 0, 0), (0, 0)),  # no letter is taken out of a word
+        (["The Beatles"], "Beatles", (1, 1, 1), (1, 1)),  # no letter is taken out of a word
+        (["no"], "I know the northern road", (1, 1, 0), (0, 0)),  # a short answer inside another word
+        (["12"], "in 312 BC", (1, 1, 0), (0, 0)),  # a short answer inside another word
+        (["1990–1995"], "1990-1995", (0, 0, 0), (1, 1)),  # dashes, quotes and digits of other scripts
+        (["O’Neil"], "O'Neil", (0, 0, 0), (1, 1)),  # dashes, quotes and digits of other scripts
+        (["１９９０"], "1990", (0, 0, 0), (1, 1)),  # dashes, quotes and digits of other scripts
+        (["“Hamlet”"], "Hamlet", (0, 0, 0), (1, 1)),  # dashes, quotes and digits of other scripts
+        (["SUPPORTS"], "supports", (1, 1, 1), (1, 1)),  # EM
         (["Ferdowsi"], "It was the poet Ferdowsi.", (1, 1, 0), (1, 0)),
         (["Ferdowsi"], "Homer", (0, 0, 0), (0, 0)),
     ],
@@ -42,7 +42,7 @@ def scores(golds: list[str], prediction: str, *names: str) -> list[float]:
 def test_containment_and_exact_match(
     golds: list[str], prediction: str, official: tuple[int, ...], strict: tuple[int, ...]
 ) -> None:
-    """cases 1, 3, 4, 6, 9, 10, 12, 18, 21, 27: the published values beside ours"""
+    """The published values beside ours."""
     assert scores(golds, prediction, "subspan_em", "recall_em", "em") == list(official)
     assert scores(golds, prediction, "subspan_em_strict", "em_strict") == list(strict)
 
@@ -50,32 +50,32 @@ def test_containment_and_exact_match(
 @pytest.mark.parametrize(
     ("golds", "prediction", "official", "strict"),
     [
-        (["The The"], "the the", 0, 1),  # case 3: nothing is left in the published form
-        (["no"], "no one", 2 / 3, 0),  # case 17
-        (["yes"], "yes sir", 2 / 3, 0),  # case 17
-        (["no one"], "no", 2 / 3, 0),  # case 17, the other way round
+        (["The The"], "the the", 0, 1),  # nothing is left in the published form
+        (["no"], "no one", 2 / 3, 0),  # no partial credit for yes or no
+        (["yes"], "yes sir", 2 / 3, 0),  # no partial credit for yes or no
+        (["no one"], "no", 2 / 3, 0),  # the other way round
         (["no"], "No.", 1, 1),
         (["no entry"], "no no", 1 / 2, 1 / 2),
         (["no entry"], "no exit", 1 / 2, 1 / 2),  # no rule where neither is a bare yes or no
-        (["Dakota"], "Dkot", 0, 0),  # case 12
-        (["red blue green yellow", "zzz"], "red only here", 2 / 7, 2 / 7),  # case 15: a part mark stays one
+        (["Dakota"], "Dkot", 0, 0),  # no letter is taken out of a word
+        (["red blue green yellow", "zzz"], "red only here", 2 / 7, 2 / 7),  # a part mark stays one
         (["red red blue"], "red red red", 2 / 3, 2 / 3),  # repeats count as often as both have them
         (["Paris"], "", 0, 0),
     ],
 )
 def test_token_f1(golds: list[str], prediction: str, official: float, strict: float) -> None:
-    """cases 3, 12, 15, 17"""
+    """Answers of articles alone, articles inside words, partial credit, and none for yes or no."""
     assert scores(golds, prediction, "token_f1", "token_f1_strict") == pytest.approx([official, strict])
 
 
 def test_a_negated_answer_shows_in_the_gap_between_scores() -> None:
-    """case 19"""
+    """A negated answer."""
     found = scores(["Mark Twain"], "not Mark Twain", "subspan_em", "subspan_em_strict", "token_f1", "em", "em_strict")
     assert found == pytest.approx([1, 1, 0.8, 0, 0])
 
 
 def test_a_long_list_shows_in_precision_and_length() -> None:
-    """case 35: containment is full, precision is not"""
+    """Containment is full, precision is not."""
     titles = ", ".join(f"Person{number}" for number in range(20))
     names = ("subspan_em_strict", "token_precision", "token_precision_strict", "n_pred_tokens", "token_f1_strict")
     assert scores(["Person7"], titles, *names) == pytest.approx([1, 1 / 20, 1 / 20, 20, 2 / 21])
@@ -84,20 +84,20 @@ def test_a_long_list_shows_in_precision_and_length() -> None:
 @pytest.mark.parametrize(
     ("golds", "prediction", "official", "strict"),
     [
-        (["Ann", "Bob", "Ann"], "Bob", 1 / 3, 1 / 2),  # case 9
-        (["123", "456"], "123", 1 / 2, 1 / 2),  # case 25
+        (["Ann", "Bob", "Ann"], "Bob", 1 / 3, 1 / 2),  # an answer given twice
+        (["123", "456"], "123", 1 / 2, 1 / 2),  # several needles are a mean
         (["Ann", "Bob"], "Bob and\nAnn", 0, 1),
         (["ann", "Ann!"], "Ann", 1 / 2, 1),
         (["12"], "312", 0, 0),
     ],
 )
 def test_coverage(golds: list[str], prediction: str, official: float, strict: float) -> None:
-    """cases 9, 25"""
+    """An answer given twice; several needles are a mean."""
     assert scores(golds, prediction, "coverage", "coverage_strict") == pytest.approx([official, strict])
 
 
 def test_one_answer_is_enough_for_a_question() -> None:
-    """case 25"""
+    """Several needles are a mean."""
     assert scores(["a1", "b2"], "b2", "subspan_em", "subspan_em_strict", "recall_em") == [1, 1, 1]
 
 
@@ -110,7 +110,7 @@ def test_the_published_forms_step_by_step() -> None:
 
 @pytest.mark.parametrize("answers", [[], ["<unk>"], ["", " ?! "], [" <unk> "]])
 def test_unlabelled(answers: list[str]) -> None:
-    """case 26: nothing to score against, rather than a crash or a point"""
+    """Nothing to score against, rather than a crash or a point."""
     assert NQ.usable(answers) == []
 
 

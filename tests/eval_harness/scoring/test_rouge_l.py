@@ -32,7 +32,7 @@ def test_the_best_answer_counts_and_nothing_is_stemmed() -> None:
     ("gold", "prediction", "official", "strict"), [("Beyoncé", "Beyonc", 1, 0), ("café", "cafe", 0, 1)]
 )
 def test_accents(gold: str, prediction: str, official: int, strict: int) -> None:
-    """case 8"""
+    """Accented letters count."""
     assert score(prediction, [gold]) == {"rouge_l": official, "rouge_l_strict": strict}
 
 
@@ -85,5 +85,5 @@ def test_dialogue_also_has_token_f1() -> None:
 
 @pytest.mark.parametrize("answers", [[], ["<unk>"], ["", " ?! "]])
 def test_unlabelled(answers: list[str]) -> None:
-    """case 26"""
+    """No answer to score against."""
     assert WOW.usable(answers) == []

@@ -13,7 +13,7 @@ SHORT, LONG = Encoded("a", "nq", [7, 8, 9, EOS], 2), Encoded("b", "nq", [5, 6, 7
 
 
 def test_the_end_is_learned_where_padding_is_the_same_token() -> None:
-    """Case 144: pad = eos; the end's label is kept, those of pads are not."""
+    """Pad = eos; the end's label is kept, those of pads are not."""
     batch = Collator(PAD, tail=False)([SHORT, LONG])
     assert batch["input_ids"].tolist() == [[1, 1, 1, 7, 8, 9, 1], [5, 6, 7, 8, 9, 4, 1]]
     assert batch["labels"].tolist() == [[IGNORED] * 5 + [9, EOS], [IGNORED] * 6 + [EOS]]
@@ -28,14 +28,14 @@ def test_the_tail_holds_all_that_is_learned_and_what_predicts_it() -> None:
 
 
 def test_a_batch_with_nothing_to_learn_is_refused() -> None:
-    """Case 145: no batch is ever all-masked."""
+    """No batch is ever all-masked."""
     with pytest.raises(ValueError, match="nothing to learn in c"):
         Collator(PAD)([SHORT, Encoded("c", "nq", [7, 8], 2)])
 
 
 @pytest.mark.parametrize("kind", ["llama", "gpt2"])
 def test_a_batch_gives_the_losses_of_its_rows(kind: str, tmp_path: Path) -> None:
-    """Cases 136 and 137: GPT-2 counts positions, Llama turns by them."""
+    """GPT-2 counts positions, Llama turns by them."""
     import torch
     from transformers import AutoModelForCausalLM
 

@@ -114,7 +114,7 @@ def many(n: int, gold: int = 3) -> Instance:
 def test_passages_that_are_not_gold_give_way_to_the_limit_and_the_answer_never_does(
     tokenizers: dict[bool, Any],
 ) -> None:
-    """Case 145: the context is shortened, and the answer is not cut."""
+    """The context is shortened, and the answer is not cut."""
     tokenizer = tokenizers[True]
     encoder = Encoder(tokenizer, "tiny", "rta", 1200, seed="1")
     found = encoder.encode(many(20))
@@ -133,7 +133,7 @@ def test_passages_that_are_not_gold_give_way_to_the_limit_and_the_answer_never_d
 
 
 def test_what_cannot_be_learned_from_says_why(tokenizers: dict[bool, Any]) -> None:
-    """Case 145: what gold and answer alone are too long for is left out; cases 26 and 37: without answer, or gold."""
+    """What gold and answer alone are too long for is left out; without answer, or gold."""
     encoder = Encoder(tokenizers[True], "tiny", "da", 200)
     assert encoder.encode(many(20)) == "over_long"
     assert encoder.encode(many(20)._replace(answers=["<unk>"])) == "no_answer"

@@ -41,7 +41,7 @@ def test_all_configs_give_the_same_instances(tmp_path: Path) -> None:
 
 
 def test_what_is_left_out_is_counted_by_its_reason(tmp_path: Path) -> None:
-    """Case 145: shortened samples and those that are too long are counted."""
+    """Shortened samples and those that are too long are counted."""
     encoder = Encoder(made_tokenizer(tmp_path / "t", chat=True), "tiny", "da", 700)
     rows = [
         many(3, gold=0)._replace(id="whole"),

@@ -130,7 +130,7 @@ def test_two_trainings_do_not_share_a_work_folder(trained: Trained, tmp_path: Pa
 
 
 def test_samples_and_reasons_are_in_the_record(trained: Trained, tmp_path: Path) -> None:
-    """Case 145: what does not fit is counted; here nothing of `long` fits but its gold, and `longer` not even that."""
+    """What does not fit is counted; here nothing of `long` fits but its gold, and `longer` not even that."""
     rows = learnable()[:1] + [dict(row) for row in learnable()[1:3]]
     rows[1]["passages"] = [dict(one, text="x" * 900) if not at else one for at, one in enumerate(rows[1]["passages"])]
     rows[1] |= {"id": "long", "gold": [1], "task": "nq", "answers": ["Oslo"]}

@@ -42,7 +42,7 @@ def passages_moved(folder: Folder) -> Expected:
 
 @plant
 def test_query_in_train(folder: Folder) -> Expected:
-    """case 41: one input in two splits; case and punctuation differ."""
+    """One input in two splits; case and punctuation differ."""
     asked, target = first_row(folder), first_row(folder, "train")["id"]
     found: set[Found] = set()
 

@@ -80,18 +80,18 @@ def _retyped(folder: Folder, column: str, change: Callable[[pa.ChunkedArray], pa
 
 @plant
 def other_schema(folder: Folder) -> Expected:
-    """case 93: a list where the others have a large list."""
+    """A list where the others have a large list."""
     return _retyped(folder, "answers", lambda answers: answers.cast(pa.large_list(pa.string())))
 
 
 @plant
 def null_typed_column(folder: Folder) -> Expected:
-    """cases 90, 110: a column of nulls written without its type."""
+    """A column of nulls written without its type."""
     return _retyped(folder, "reasoning_types", lambda types: pa.nulls(len(types)))
 
 
 @plant
 def empty_split(folder: Folder) -> Expected:
-    """case 114: a table without rows passes any other check."""
+    """A table without rows passes any other check."""
     folder.write("loft_2k", "validation", [])
     return {"rows": {("loft_2k", "validation", None, None)}}

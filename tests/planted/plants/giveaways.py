@@ -6,7 +6,7 @@ from tests.planted.plants.base import CONFIG, Expected, embed, passage_that_is_n
 
 @plant
 def marker_in_gold(folder: Folder) -> Expected:
-    """case 46: the source's marker is left in gold, and cleaned elsewhere."""
+    """The source's marker is left in gold, and cleaned elsewhere."""
     found: set[Found] = set()
 
     def change(config: str, row: Row) -> None:
@@ -44,7 +44,7 @@ def space_in_gold(folder: Folder) -> Expected:
 
 @plant
 def gold_first(folder: Folder) -> Expected:
-    """case 68: gold always stands first."""
+    """Gold always stands first."""
 
     def change(config: str, row: Row) -> None:
         gold = [row["passages"][at] for at in row["gold"]]
@@ -77,6 +77,6 @@ def mojibake(folder: Folder) -> Expected:
 
 @plant
 def markup_left(folder: Folder) -> Expected:
-    """case 57: an entity that was never decoded."""
+    """An entity that was never decoded."""
     _, pid = passage_that_is_not_gold(folder)
     return {"encoding": set(folder.change_passage(pid, embed("Stone &amp; Sons<br/> of the river")))}

@@ -24,7 +24,7 @@ def answer_in_random_title(folder: Folder) -> Expected:
 
 @plant
 def alias_in_random(folder: Folder) -> Expected:
-    """case 66: the second answer of a question leaks, not the first."""
+    """The second answer of a question leaks, not the first."""
     row, pid = passage_that_is_not_gold(folder)
 
     def alias(config: str, other: Row) -> None:
@@ -37,7 +37,7 @@ def alias_in_random(folder: Folder) -> Expected:
 
 @plant
 def answer_that_is_an_article(folder: Folder) -> Expected:
-    """case 64: the answer A, which normalising would lose."""
+    """The answer A, which normalising would lose."""
     row, pid = passage_that_is_not_gold(folder)
 
     def answer(config: str, other: Row) -> None:
@@ -54,7 +54,7 @@ def answer_that_is_an_article(folder: Folder) -> Expected:
 
 @plant
 def answer_excused(folder: Folder) -> Expected:
-    """case 65: a flag excuses a row whose answer is text."""
+    """A flag excuses a row whose answer is text."""
     found: set[Found] = set()
     target = first_row(folder)["id"]
 
@@ -144,7 +144,7 @@ def sibling_holds_answer(folder: Folder) -> Expected:
 
 @plant
 def gold_among_random(folder: Folder) -> Expected:
-    """case 72: gold again, with other spaces and stops, under another pid."""
+    """Gold again, with other spaces and stops, under another pid."""
     row, pid = passage_that_is_not_gold(folder, task="fever")
     gold = gold_of(row)
     found = folder.change_passage(

@@ -6,7 +6,7 @@ from tests.planted.plants.base import CONFIG, Expected, first_row, passage_that_
 
 @plant
 def null_id(folder: Folder) -> Expected:
-    """case 115: Great Expectations leaves nulls out of uniqueness."""
+    """Great Expectations leaves nulls out of uniqueness."""
     row = folder.change("loft_2k", "test", lambda row: row.update(id=None))
     assert row["id"] is None
     return {"ids": {("loft_2k", "test", None, None)}}
@@ -14,7 +14,7 @@ def null_id(folder: Folder) -> Expected:
 
 @plant
 def id_twice(folder: Folder) -> Expected:
-    """case 42: an id with two queries."""
+    """An id with two queries."""
     rows = folder.rows("loft_2k", "train")
     first, second = [row for row in rows if row["task"] == "nq"][:2]
     left = second["id"]
@@ -131,14 +131,14 @@ def over_budget(folder: Folder) -> Expected:
 
 @plant
 def tokens_of_another_tokenizer(folder: Folder) -> Expected:
-    """case 69: the count is not that of the rendered prompt."""
+    """The count is not that of the rendered prompt."""
     row = folder.change(CONFIG, "test", lambda row: row.update(n_tokens=row["n_tokens"] - 60))
     return {"token_count": {(CONFIG, "test", row["id"], None)}}
 
 
 @plant
 def short_and_not_flagged(folder: Folder) -> Expected:
-    """case 69: half of the passages are gone, and nothing says so."""
+    """Half of the passages are gone, and nothing says so."""
 
     def change(row: Row) -> None:
         keep = [p for p in row["passages"] if p["role"] == "gold"] + [
@@ -181,7 +181,7 @@ def passage_twice(folder: Folder) -> Expected:
 
 @plant
 def text_changed_in_one_row(folder: Folder) -> Expected:
-    """case 46: a passage cleaned in one place only."""
+    """A passage cleaned in one place only."""
 
     def change(row: Row) -> None:
         passage = row["passages"][non_gold(row, "random")]

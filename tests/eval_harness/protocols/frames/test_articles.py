@@ -22,7 +22,7 @@ def opened(dataset: Dataset, kind: IndexKind, source: str | None = None) -> Arti
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_search(dataset: Dataset, kind: IndexKind) -> None:
-    """case 76: a query without a word that says anything finds nothing"""
+    """A query without a word that says anything finds nothing."""
     articles = opened(dataset, kind)
     assert len(articles) == len(TEXTS)
     found = articles.search(["Rimac", "", "the of", "??", "zzqx", "a novel printed by John Murray"], 2)

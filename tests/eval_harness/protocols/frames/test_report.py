@@ -129,7 +129,7 @@ def test_the_gap_is_over_questions_counted_in_both(run: Path) -> None:
 
 
 def test_coverage(run: Path) -> None:
-    """case 60: what was left out is in the report, and in no score"""
+    """What was left out is in the report, and in no score."""
     section = table(run, "coverage")
     assert section.rows == [
         ["2", "1/2: 3, 2/2: 2", "5", "2", "70.0"],

@@ -70,7 +70,7 @@ def test_replayed_exactly() -> None:
 
 
 def test_no_article_stands_twice_in_the_context() -> None:
-    """case 149: step 1 finds [a, b], step 2 [b, c]; the context is [a, b, c], recall is over the union"""
+    """Step 1 finds [a, b], step 2 [b, c]; the context is [a, b, c], recall is over the union."""
     found = Found({"one": "ab", "two": "bc"})
     model = Scripted("one", "x", "two", "y")
     (one,) = answers(searcher(found, rounds=2, queries=1), model, asked(gold="abc"))
@@ -112,7 +112,7 @@ def test_a_model_whose_queries_are_all_new_ends_after_its_rounds() -> None:
 
 @pytest.mark.parametrize("output", ["", "...\n--\n", "<think>on and on"])
 def test_a_model_that_writes_no_query_ends(output: str) -> None:
-    """case 76: nothing to look for finds nothing"""
+    """Nothing to look for finds nothing."""
     found = Found({})
     (one,) = answers(searcher(found, 4), FakeModel(lambda prompt: output), asked())
     assert one.steps_log is not None

@@ -77,7 +77,7 @@ def test_a_models_own_prompts_are_used_by_side(tmp_path: Path) -> None:
 
 
 def test_a_vector_does_not_depend_on_its_batch(tmp_path: Path, minilm: SentenceEmbedder) -> None:
-    """Case 85: padding is not counted, and a block of texts gives what each alone does."""
+    """Padding is not counted, and a block of texts gives what each alone does."""
     texts = ["short", *(f"text {n} " + "and more " * (3 * n) for n in range(BLOCK))]
     readings = dict(zip(texts, minilm.readings("passage", texts), strict=True))
     vectors = Vectors(tmp_path, minilm)

@@ -159,7 +159,7 @@ def test_where_the_chain_breaks(run: Run) -> None:
 
 
 def test_one_contract_and_no_passage_without_evidence(make_dataset: Callable[..., Path], tmp_path: Path) -> None:
-    """case 150: no text of the context in the closed-book prompt; an item without gold leaves all conditions"""
+    """No text of the context in the closed-book prompt; an item without gold leaves all conditions."""
     rows = questions()
     rows[3] |= {"gold": []}
     asked: list[str] = []

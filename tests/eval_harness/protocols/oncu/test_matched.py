@@ -30,7 +30,7 @@ def test_an_instance_missing_from_one_condition_is_refused_by_its_id(tmp_path: P
 
 @pytest.mark.parametrize("status", ["n/a", "overlength", "unscorable"])
 def test_an_instance_that_one_condition_cannot_count_leaves_all_four(tmp_path: Path, status: str) -> None:
-    """cases 26, 130 and 150: n is the same in every condition, and what is left out is named"""
+    """N is the same in every condition, and what is left out is named."""
     rows = [row for row in rows_of() if (row.id, row.method) != ("nq-3", ORACLE)]
     found = matched_of(tmp_path / "run", [*rows, row_of("nq-3", ORACLE, 0, status=status)])  # type: ignore[arg-type]
     assert len(found.rows) == 11
@@ -39,7 +39,7 @@ def test_an_instance_that_one_condition_cannot_count_leaves_all_four(tmp_path: P
 
 
 def test_unparsed_and_failed_answers_stay_and_count_as_wrong(tmp_path: Path) -> None:
-    """case 11"""
+    """One denominator for all measures."""
     rows = [row for row in rows_of() if (row.id, row.method) != ("nq-1", FULL)]
     found = matched_of(tmp_path / "run", [*rows, row_of("nq-1", FULL, 0, status="error", error="out of memory")])
     assert len(found.rows) == 12

@@ -65,7 +65,7 @@ def test_what_decides_first(
 
 
 def test_right_is_containment_on_word_borders() -> None:
-    """cases 18 and 35: an answer in a sentence is right, however low its F1; inside another word it is not"""
+    """An answer in a sentence is right, however low its F1; inside another word it is not."""
     rows = {method: row_of("nq-1", method, 0) for method in (NONE, FULL, ORACLE)}
     rows[FULL].scores.update(subspan_em=1, subspan_em_strict=1, token_f1=0.1)
     assert mode_of(rows, FULL) == "recovered"

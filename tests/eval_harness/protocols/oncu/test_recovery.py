@@ -49,7 +49,7 @@ def test_twelve_instances_by_hand(tmp_path: Path) -> None:
 
 
 def test_tasks_of_a_group_count_the_same(tmp_path: Path) -> None:
-    """case 155: the mean over tasks, not over instances"""
+    """The mean over tasks, not over instances."""
     (group,) = grouped(matched_of(tmp_path / "run", rows_of()), "model", {})
     found = group.fields["answer_f1"]
     assert (group.name, found.n) == ("all tasks", 12)
