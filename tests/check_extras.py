@@ -34,7 +34,8 @@ class Environment:
     def pip(self, *arguments: str) -> None:
         """Installs something."""
         quiet = ("--quiet", "--disable-pip-version-check")
-        subprocess.run([str(self.folder / "bin/python"), "-m", "pip", "install", *quiet, *arguments], check=True)
+        command = [str(self.folder / "bin/python"), "-m", "pip", "install", *quiet, *arguments]
+        subprocess.run(command, check=True, cwd=self.folder, env=_environment())
 
     def bundled(self) -> None:
         """Installs the small models and texts."""
@@ -43,10 +44,7 @@ class Environment:
     def run(self, *arguments: object, code: int = 0, says: str = "") -> str:
         """Runs a command of the environment outside the repository; stops if it ends or speaks otherwise."""
         command = [str(self.folder / "bin" / str(arguments[0])), *map(str, arguments[1:])]
-        environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-        done = subprocess.run(
-            command, cwd=self.folder, env=environment | {"COLUMNS": "200"}, capture_output=True, text=True
-        )
+        done = subprocess.run(command, cwd=self.folder, env=_environment(), capture_output=True, text=True)
         said = done.stdout + done.stderr
         if done.returncode != code or says not in said or "Traceback" in said:
             raise SystemExit(f"{' '.join(command)}: exit code {done.returncode}, wanted {code} and {says!r}\n{said}")
@@ -120,6 +118,11 @@ CHECKS: dict[str, Callable[[Environment], None]] = {
     "train": train,
     "lm-eval": lm_eval,
 }
+
+
+def _environment() -> dict[str, str]:
+    """Without this repository on the path, where pip would find icr2 installed."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {"COLUMNS": "200"}
 
 
 def _first_id(env: Environment) -> str:
