@@ -1,6 +1,7 @@
 """Models of the transformers library, greedy, on a CUDA device where there is one, else on the CPU."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -45,25 +46,42 @@ class HfModel:
         attention: Attention = "sdpa",
         system: str | None = None,
     ) -> None:
+        network = _load(folder, name, dtype_name(dtype), attention).to(device_name()).eval()
+        self._take(network, folder, name, revision, attention, system)
+
+    @classmethod
+    def trained(cls, network: Any, folder: Path) -> "HfModel":
+        """A network in training, with the tokenizer and template of a folder; it keeps its own settings and gradients.
+
+        Nothing is shared between its prompts.
+        """
+        found = cls.__new__(cls)
+        found._take(network, folder, folder.name, "in training", "sdpa", None)
+        found._in_training, found._shares = True, False
+        return found
+
+    def _take(
+        self, network: Any, folder: Path, name: str, revision: str, attention: Attention, system: str | None
+    ) -> None:
         from transformers import GenerationConfig
 
         self.folder = folder
         self.name = name
+        self.network = network
         self._revision = revision
-        self._device = device_name()
+        self._device = network.device.type
         self._attention = attention
+        self._in_training = False
         self.tokenizer = load_tokenizer(folder, name)
         self.template = Template(self.tokenizer, name, system)
-        model = _load(folder, name, dtype_name(dtype), attention)
-        self.stops = _stop_ids(self.tokenizer, model.generation_config, chat=self.template.is_chat)
+        self.stops = _stop_ids(self.tokenizer, network.generation_config, chat=self.template.is_chat)
         # A fresh one, since a model's own may ask for sampling or penalties.
-        model.generation_config = GenerationConfig(
+        self._decoding = GenerationConfig(
             do_sample=False, eos_token_id=self.stops or None, pad_token_id=self._pad_id(), use_cache=True
         )
-        self.network = model.to(self._device).eval()
-        self._alone = _has_moving_rope(model.config)
-        self._shares = not self._alone and can_share(model)
-        self.max_positions = position_limit(model.config, self.tokenizer)
+        self._alone = _has_moving_rope(network.config)
+        self._shares = not self._alone and can_share(network)
+        self.max_positions = position_limit(network.config, self.tokenizer)
 
     def describe(self) -> dict[str, Any]:
         """Name, revision, number type, device, attention, template, limit, and whether a prefix can be shared."""
@@ -136,12 +154,13 @@ class HfModel:
 
         def generate() -> Any:
             known = {"cache": spread(self.network, prefix.cache, len(encoded))} if prefix else {}
-            return self.network.generate(
-                input_ids=ids.to(self._device),
-                attention_mask=mask.to(self._device),
-                max_new_tokens=max_new_tokens,
-                **known,
-            )
+            with _decoding_by(self.network, self._decoding):
+                return self.network.generate(
+                    input_ids=ids.to(self.network.device),
+                    attention_mask=mask.to(self.network.device),
+                    max_new_tokens=max_new_tokens,
+                    **known,
+                )
 
         output = self.guarded(generate, f"{len(encoded)} x {width} tokens")
         cached = prefix.n_tokens if prefix else 0
@@ -153,7 +172,7 @@ class HfModel:
         import torch
 
         try:
-            with torch.inference_mode():
+            with torch.no_grad() if self._in_training else torch.inference_mode():  # tensors of the latter cannot learn
                 return compute()
         except torch.OutOfMemoryError as error:
             raise GenerationError(f"out of memory at {size}") from error
@@ -167,6 +186,17 @@ class HfModel:
     def _pad_id(self) -> int:
         pad = self.tokenizer.pad_token_id
         return self.stops[0] if pad is None and self.stops else pad or 0  # masked, so any id will do
+
+
+@contextmanager
+def _decoding_by(network: Any, settings: Any) -> Iterator[None]:
+    """Gives a network settings of generation for a while; those that it is given by argument would join its own."""
+    own = network.generation_config
+    network.generation_config = settings
+    try:
+        yield
+    finally:
+        network.generation_config = own
 
 
 def _load(folder: Path, name: str, dtype: str, attention: Attention) -> Any:

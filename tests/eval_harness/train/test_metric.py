@@ -5,13 +5,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from eval_harness.data.dataset import Instance, load_instances, open_dataset
 from eval_harness.models import load_model
 from eval_harness.models.base import Generation, GenerationError
-from eval_harness.train.metric import Live, measured
+from eval_harness.models.fake import FakeModel
+from eval_harness.models.hf import HfModel
+from eval_harness.train.metric import measured
 from eval_harness.train.network import load_network, write_start
-from tests.eval_harness.conftest import ROWS, SPECIAL
+from tests.eval_harness.conftest import ROWS
 
 
 @pytest.fixture
@@ -20,11 +23,11 @@ def instances(make_dataset: Any) -> list[Instance]:
     return load_instances(open_dataset(make_dataset(c1k_p0=ROWS)), "1k_p0", "test")
 
 
-class Scripted(Live):
+class Scripted(FakeModel):
     """Answers by what stands in a prompt."""
 
     def __init__(self) -> None:
-        self.name, self.max_positions = "scripted", 5000
+        super().__init__(str, name="scripted", max_positions=5000)
 
     def count(self, prompt: str) -> int:
         return len(prompt)
@@ -57,14 +60,21 @@ def test_a_retrieval_left_open_is_no_answer(instances: list[Instance]) -> None:
 
 def test_a_network_answers_as_the_harness_would(base: Path, tmp_path: Path, instances: list[Instance]) -> None:
     write_start(base, "tiny", tmp_path / "start", marks=True, rope_base=None, max_length=4096)
-    live = Live(load_network(tmp_path / "start", "tiny", "float32").eval(), tmp_path / "start")
+    network = load_network(tmp_path / "start", "tiny", "float32").eval()
+    settings = network.generation_config
+    live = HfModel.trained(network, tmp_path / "start")
     model = load_model(str(tmp_path / "start"), "float32")
     for prompt in ("who wrote Emma", "Petra", "x" * 200):
-        (ours,), (theirs,) = (one.generate([prompt], 24) for one in (live, model))
-        text = ours.text
-        for control in SPECIAL:
-            text = text.replace(control, "")
-        assert (text, *ours[1:]) == tuple(theirs)
+        assert live.generate([prompt], 24) == model.generate([prompt], 24)
     assert live.count("Petra") == model.count("Petra")
     with pytest.raises(GenerationError, match="do not fit into 4096"):
         live.generate(["x" * 4090], 24)
+    assert network.generation_config is settings
+
+
+def test_a_network_can_go_on_learning_after_it_answered(base: Path, tmp_path: Path) -> None:
+    write_start(base, "tiny", tmp_path / "start", marks=True, rope_base=None, max_length=4096)
+    network = load_network(tmp_path / "start", "tiny", "float32").eval()
+    HfModel.trained(network, tmp_path / "start").generate(["Petra"], 4)
+    network(input_ids=torch.tensor([[5, 6]]), labels=torch.tensor([[5, 6]])).loss.backward()
+    assert all(weight.grad is not None for weight in network.parameters())
