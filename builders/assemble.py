@@ -16,7 +16,7 @@ from builders.card import card
 from builders.config import Recipe, digest_of
 from builders.errors import SetupError
 from builders.files import remove, replacing, write_json
-from builders.manifest import FORMAT
+from builders.manifest import FORMAT, read_manifest
 from builders.retrieve import RETRIEVERS
 from builders.retrieve.base import about
 from builders.schema import Split
@@ -28,8 +28,8 @@ from builders.work import Build, Input
 Configs = Mapping[str, dict[str, list[Path]]]  # config -> split -> files, in order
 
 
-def assemble(build: Build[Any], out: Path) -> dict[str, Any]:
-    """Makes the dataset folder `out` of a finished build and returns its manifest."""
+def assemble(build: Build[Any], out: Path) -> None:
+    """Makes the dataset folder `out` of a finished build."""
     with _new_dataset(out) as folder:
         configs: Configs = {config: {} for config in build.recipe.configs}
         for shard in build.shards("write"):
@@ -38,8 +38,7 @@ def assemble(build: Build[Any], out: Path) -> dict[str, Any]:
             configs[config].setdefault(split, []).append(_place(build.path("write", shard.name), path))
         manifest = _manifest(build, _described(configs, folder))
         write_json(folder / "manifest.json", manifest, sort_keys=False)  # configs stay in the recipe's order
-        (folder / "README.md").write_text(card(manifest), encoding="utf-8")
-    return manifest
+        (folder / "README.md").write_text(card(read_manifest(folder)), encoding="utf-8")
 
 
 @contextmanager

@@ -1,21 +1,22 @@
 """The README.md of a freshly built dataset: enough for `load_dataset` and for a reader to know what it is."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import yaml
 
+from builders.manifest import Manifest
+
 OUR_LICENCE = "apache-2.0"
 
 
-def card(manifest: dict[str, Any]) -> str:
+def card(manifest: Manifest) -> str:
     """The card's text: YAML `configs` with every file by its path, then how to load it."""
-    first = next(iter(manifest["configs"]))
+    first = next(iter(manifest.configs))
     head = yaml.safe_dump(_metadata(manifest), sort_keys=False, allow_unicode=True)
     return f"""---
 {head}---
 
-# {manifest["name"]} {manifest["version"]}
+# {manifest.name} {manifest.version}
 
 {_about(manifest)} Each row is a query with its
 answers and its context; `passages` says of every passage whether it is gold, a confounder or random.
@@ -30,38 +31,38 @@ dataset = load_dataset("FOLDER_OR_REPO", "{first}")
 """
 
 
-def _about(manifest: dict[str, Any]) -> str:
-    if "kind" in manifest["recipe"]:
+def _about(manifest: Manifest) -> str:
+    if kind := manifest.recipe.get("kind"):
         from builders.synthetic import kind_of  # whose kinds load more than a card needs
 
-        return kind_of(manifest["recipe"]["kind"]).says
+        return kind_of(kind).says
     return (
         "Contexts of gold, confounding and random Wikipedia passages for in-context retrieval and reasoning, built "
         "after\n[ICR²](https://arxiv.org/abs/2501.08248) and [LOFT](https://arxiv.org/abs/2406.13121)."
     )
 
 
-def licences_of(manifest: Mapping[str, Any]) -> list[str | None]:
+def licences_of(manifest: Manifest) -> list[str | None]:
     """The licence that each input states; ours where there is no input, since then every text is made from ours."""
-    if not manifest["inputs"]:
+    if not manifest.inputs:
         return [OUR_LICENCE]
-    return [given.get("licence") for given in manifest["inputs"].values()]
+    return [given.get("licence") for given in manifest.inputs.values()]
 
 
-def _metadata(manifest: dict[str, Any]) -> dict[str, Any]:
+def _metadata(manifest: Manifest) -> dict[str, Any]:
     licences = sorted({licence for licence in licences_of(manifest) if licence})
     configs = [
         {
             "config_name": config,
             "data_files": [
-                {"split": split, "path": [file["path"] for file in files]} for split, files in about["files"].items()
+                {"split": split, "path": [file.path for file in files]} for split, files in about.files.items()
             ],
         }
-        for config, about in manifest["configs"].items()
+        for config, about in manifest.configs.items()
     ]
     return {
-        "pretty_name": f"{manifest['name']} {manifest['version']}",
-        "language": [manifest["language"]],
+        "pretty_name": f"{manifest.name} {manifest.version}",
+        "language": [manifest.language],
         "license": licences or ["unknown"],
         "task_categories": ["question-answering"],
         "configs": configs,

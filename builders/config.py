@@ -294,5 +294,5 @@ class Recipe(AnyRecipe):
 
 
 def digest_of(value: Any) -> str:
-    """sha256 over canonical JSON, as 64 hexadecimal digits."""
-    return sha256(json.dumps(value, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+    """sha256 over JSON, as 64 hexadecimal digits. Order counts: rows follow that of tasks, and prompts that of labels."""
+    return sha256(json.dumps(value, ensure_ascii=False).encode()).hexdigest()

@@ -10,14 +10,16 @@ from builders.errors import SetupError
 from builders.manifest import read_manifest
 from builders.views import connect
 
+SHOWN = ("id", "task", "kind", "split", "query", "answers", "depth", "n_tokens", "confounding_ratio", "flags")
 STYLE = {"gold": "bold green", "confounder": "red", "random": "dim"}
 
 
 def print_instance(folder: Path, config: str, id: str, console: Console) -> None:
     """Prints an instance's query, answers and passages; SetupError where the config or id is not there."""
     instance = find_instance(folder, config, id)
-    for name in ("id", "task", "split", "query", "answers", "n_tokens", "confounding_ratio", "flags"):
-        console.print(Text(f"{name}: ", style="bold") + Text(_shown(instance[name])))
+    for name in SHOWN:
+        if instance[name] is not None:
+            console.print(Text(f"{name}: ", style="bold") + Text(_shown(instance[name])))
     for number, passage in enumerate(instance["passages"], start=1):
         by = f", {', '.join(passage['retrievers'])} rank {passage['rank']}" if passage["retrievers"] else ""
         console.print(Text(f"\n[{number}] {passage['title']}  ({passage['role']}{by})", style=STYLE[passage["role"]]))

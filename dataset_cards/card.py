@@ -7,6 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from builders.card import licences_of
 from builders.errors import SetupError
 from builders.files import replacing, write_json
 from builders.manifest import Config, Manifest, read_manifest
@@ -16,7 +17,7 @@ from dataset_cards.columns import COLUMNS, MEMBERS
 from dataset_cards.croissant import croissant
 from dataset_cards.figures import richest, shown_splits, write_figures
 from dataset_cards.head import head, schema_of
-from dataset_cards.licences import licence_url, licences_of
+from dataset_cards.licences import licence_url
 from dataset_cards.order import in_order
 from dataset_cards.statistics import Advance, measure
 from validation.report import FORMAT as VALIDATION_FORMAT

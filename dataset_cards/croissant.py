@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from builders.card import licences_of
 from builders.manifest import File, Manifest
 from dataset_cards import facts
 from dataset_cards.columns import COLUMNS, MEMBERS
-from dataset_cards.licences import licence_url, licences_of
+from dataset_cards.licences import licence_url
 from dataset_cards.order import in_order
 
 if TYPE_CHECKING:

@@ -46,6 +46,8 @@ _REASONS = {
     "no_gold": "the record names no evidence",
     "no_answer": "the record has no answer",
     "empty_input": "the record has no query",
+    "no_label": "no answer of the claim is one of the task's labels",
+    "not_a_label": "an answer of a claim that is none of the task's labels",
     "empty_page": "the page has no text",
     "missing_page": "a page of the evidence is not in the knowledge source",
     "no_passage": "the evidence touches no passage",

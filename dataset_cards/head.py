@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from builders.card import licences_of
 from builders.manifest import File, Manifest
 from builders.tasks import KindName
-from dataset_cards.licences import hub_licence, licences_of
+from dataset_cards.licences import hub_licence
 
 if TYPE_CHECKING:
     import pyarrow as pa

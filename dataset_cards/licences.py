@@ -4,9 +4,6 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from builders.card import OUR_LICENCE
-from builders.manifest import Manifest
-
 # Those of the Hub's list (hf.co/docs/hub/repositories-licenses) that texts and annotations come under. The Hub refuses
 # a card with any other identifier, so a licence that is not here is given as `other` with its name.
 HUB_LICENCES = frozenset(
@@ -18,13 +15,6 @@ HUB_LICENCES = frozenset(
     """.split()
 )
 _CREATIVE_COMMONS = re.compile(r"cc-(by(?:-nc)?(?:-nd|-sa)?)-(\d\.\d)")
-
-
-def licences_of(manifest: Manifest) -> list[str | None]:
-    """The licence that each input states; ours where there is no input, since then every text is made from ours."""
-    if not manifest.inputs:
-        return [OUR_LICENCE]
-    return [given.get("licence") for given in manifest.inputs.values()]
 
 
 def hub_licence(licences: Iterable[str | None]) -> dict[str, Any]:

@@ -1,19 +1,25 @@
 import yaml
 
 from builders.card import card
+from builders.manifest import Manifest
 
 
-def manifest(version: str = "1.0.0") -> dict:
-    files = {split: [{"path": f"nq/{split}-00000-of-00001.parquet"}] for split in ("test", "train")}
-    hard = {"test": [{"path": f"nq_hard/test-0000{n}-of-00002.parquet"} for n in range(2)]}
-    return {
+def manifest(version: str = "1.0.0") -> Manifest:
+    of = {"rows": 1, "bytes": 1, "sha256": "0" * 64}
+    files = {split: [{"path": f"nq/{split}-00000-of-00001.parquet", **of}] for split in ("test", "train")}
+    hard = {"test": [{"path": f"nq_hard/test-0000{n}-of-00002.parquet", **of} for n in range(2)]}
+    values = {
+        "format": "icr2-manifest/2",
+        "sha256": "0" * 64,
+        "tasks": {"nq": {"name": "nq", "kind": "qa"}},
         "name": "tiny",
         "version": version,
         "language": "en",
         "recipe": {},
         "inputs": {"knowledge": {"licence": "cc-by-sa-4.0"}, "tasks.nq.dev": {}},
-        "configs": {"nq": {"files": files}, "nq_hard": {"files": hard}},
+        "configs": {"nq": {"family": "icr2", "files": files}, "nq_hard": {"family": "icr2", "files": hard}},
     }
+    return Manifest.model_validate(values)
 
 
 def metadata(text: str) -> dict:

@@ -6,7 +6,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders.config import Recipe, public_sources, tokens_of
+from builders.config import Recipe, digest_of, public_sources, tokens_of
 from builders.errors import SetupError
 from builders.load_recipe import RECIPES, load_recipe
 from builders.sources import PAGE_READERS, QUESTION_READERS
@@ -228,3 +228,12 @@ def test_a_task_without_its_kind_or_labels_is_refused(tmp_path: Path, task: dict
 def test_a_source_of_questions_is_none_of_pages(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match="knowledge: kilt_nq_dev has questions; name a source of pages"):
         recipe(tmp_path, knowledge="kilt_nq_dev")
+
+
+def test_the_order_of_labels_and_tasks_is_a_part_of_the_digest(tmp_path: Path) -> None:
+    """Prompts list labels in their order, and rows follow the order of tasks."""
+    tasks = recipe(tmp_path).portable()["tasks"]
+    turned = dict(reversed(tasks["fever"]["labels"].items()))
+    other = {**tasks, "fever": {**tasks["fever"], "labels": turned}}
+    assert other == tasks
+    assert len({digest_of(found) for found in (tasks, other, dict(reversed(tasks.items())))}) == 3

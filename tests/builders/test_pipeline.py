@@ -1,5 +1,6 @@
 """The whole build on a tiny KILT: what every row must hold, and that nothing but the inputs decides a byte."""
 
+import json
 import os
 import signal
 import subprocess
@@ -76,6 +77,42 @@ def test_every_row_holds_what_it_says(tiny: Path, config: str, tokenizer: Any) -
         assert row["n_tokens"] == len(tokenizer(prompt)["input_ids"]) <= BUDGET[length]
         if "underfull" not in row["flags"]:
             assert row["n_tokens"] >= (0.75 if length == "1k" else 0.9) * BUDGET[length]
+
+
+KINDS = {"nq": ("qa", "text"), "hotpotqa": ("qa", "text"), "fever": ("fact", "label")}
+
+
+@pytest.mark.parametrize("config", [*CONFIGS, "loft_2k"])
+def test_a_row_says_what_it_is(tiny: Path, config: str) -> None:
+    """Also after rows of all configs are put together."""
+    for row in rows(tiny, config):
+        assert (row["config"], row["question_id"], row["depth"]) == (config, row["id"], None)
+        assert (row["kind"], row["answer_kind"]) == KINDS[row["task"]]
+
+
+def test_the_manifest_says_what_tasks_and_configs_are(tiny: Path) -> None:
+    manifest = json.loads((tiny / "out" / "manifest.json").read_text())
+    assert manifest["format"] == "icr2-manifest/2"
+    assert manifest["tasks"] == {
+        "nq": {"kind": "qa", "labels": {}, "scorer": "qa", "source": "nq"},
+        "hotpotqa": {"kind": "qa", "labels": {}, "scorer": "qa", "source": "hotpotqa"},
+        "fever": {
+            "kind": "fact",
+            "labels": {"SUPPORTS": "TRUE", "REFUTES": "FALSE"},
+            "scorer": "label",
+            "source": "fever",
+        },
+    }
+    about = {name: {**config, "files": list(config["files"])} for name, config in manifest["configs"].items()}
+    assert list(about) == [*CONFIGS, "loft_2k"]
+    splits = ["test", "validation", "train"]
+    shared = {"depth": None, "files": splits}
+    assert about["1k_p75"] == {
+        "family": "icr2", "length": "1k", "tokens": 1024, "ratio": 75, "budget": 768, **shared
+    }  # fmt: skip
+    assert about["loft_2k"] == {
+        "family": "loft", "length": "2k", "tokens": 2048, "ratio": None, "budget": 1792, **shared
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("config", [*CONFIGS, "loft_2k"])
