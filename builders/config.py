@@ -294,5 +294,5 @@ class Recipe(AnyRecipe):
 
 
 def digest_of(value: Any) -> str:
-    """sha256 over JSON, as 64 hexadecimal digits. Order counts: rows follow that of tasks, and prompts that of labels."""
+    """sha256 over JSON in its order, as 64 hexadecimal digits: rows follow the order of tasks."""
     return sha256(json.dumps(value, ensure_ascii=False).encode()).hexdigest()
