@@ -169,7 +169,7 @@ def _no_tick(done: int, total: int) -> None:
 
 
 def progress_bars(console: Console) -> AbstractContextManager[Progress]:
-    """One bar a stage, on the error output."""
+    """One bar per stage, on stderr."""
     return Progress(
         TextColumn("{task.description:<28}"),
         BarColumn(),

@@ -51,7 +51,7 @@ STAGES = [
 
 
 def run_build(recipe: AnyRecipe, folder: Path, out: Path, work: Path, workers: int, console: Console) -> Build[Any]:
-    """Builds a recipe that stands in `folder` into the folder `out`, which appears whole by one rename.
+    """Builds a recipe that lies in `folder` into the folder `out`, which appears whole by one rename.
 
     Returns the finished build. The work folder's `seconds.json` says how long each stage of this run took.
     """

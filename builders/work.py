@@ -105,7 +105,7 @@ def read_shards(path: Path) -> list[Shard]:
 
 
 def mark_of(path: Path) -> Path:
-    """The file beside a shard that says it is whole, and holds its counts."""
+    """The file next to a shard that marks it as complete and contains its counts."""
     return path.with_name(path.name + ".done.json")
 
 

@@ -1,1 +1,1 @@
-"""The stages: each reads shards, asks the pure functions beside this folder, and writes one shard."""
+"""The stages: each reads shards, calls the pure functions of `builders/`, and writes one shard."""

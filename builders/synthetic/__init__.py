@@ -1,4 +1,4 @@
-"""Kinds of made datasets, each with its pipeline, by the name that a recipe's `kind` gives them."""
+"""Kinds of synthetic datasets, each with its pipeline, by the name that a recipe's `kind` gives them."""
 
 from builders.engine import Pipeline
 from builders.errors import SetupError

@@ -1,4 +1,4 @@
-"""A made dataset: rows that a kind generates or puts together in stages of its own."""
+"""A synthetic dataset: rows that a kind generates or assembles in stages of its own."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -41,7 +41,7 @@ class MadeRecipe(AnyRecipe):
 
 
 class Made(NamedTuple):
-    """A row of a made dataset, its fields those of `builders.schema.INSTANCES` but for the config."""
+    """A row of a synthetic dataset, with the fields of `builders.schema.INSTANCES` but for the config."""
 
     config: str
     split: Split

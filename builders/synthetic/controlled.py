@@ -1,6 +1,6 @@
 """Made-up facts at set lengths and depths: nothing but the context answers, and gold stands where the row says.
 
-A question stands in a config once for each depth. These rows have the same passages in the same order, gold apart, and
+A config has each question once per depth. These rows have the same passages in the same order, except for gold, and
 a shorter context is a subset of a longer one, so depth and length are compared pair by pair.
 """
 
@@ -35,7 +35,7 @@ class ControlledRecipe(MadeRecipe):
     take: dict[Split, Annotated[int, Field(ge=1)]] = Field({"test": 11, "validation": 3}, min_length=1)
     depths: list[Annotated[int, Field(ge=0, le=100)]] = Field(list(range(0, 101, 10)), min_length=1)
     world: int = Field(400, ge=10, le=MOST_CLUSTERS)  # facts of each relation, in each split
-    confounders: int = Field(50, ge=0, le=100)  # per cent of the passages that are not gold
+    confounders: int = Field(50, ge=0, le=100)  # percent of the passages that are not gold
 
     @model_validator(mode="after")
     def _enough(self) -> "ControlledRecipe":

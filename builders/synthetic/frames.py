@@ -112,8 +112,8 @@ def plan_articles(build: Build[FramesRecipe]) -> list[Shard]:
 def make_articles(build: Build[FramesRecipe], shard: Shard, out: Path, tick: Tick) -> Counts:
     """Writes the passages of the articles and of other pages, and the number of each question whose articles are there.
 
-    `coverage_k/n` counts the questions of which k of n articles are there, `missing_page` those left out for want of
-    one.
+    `coverage_k/n` counts the questions of which k of n articles are there, `missing_page` those left out because one
+    is missing.
     """
     asked, counts = _asked(build), Counter[str]()
     titles = {title for one in asked for title in _titles(one)}

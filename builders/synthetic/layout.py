@@ -1,8 +1,8 @@
-"""Where gold stands in a context: at a depth given in per cent of the tokens of all other passages."""
+"""Where gold stands in a context: at a depth given in percent of the tokens of all other passages."""
 
 from collections.abc import Iterable, Sequence
 
-SECOND = 50  # per cent of the context between the first gold passage and the second one
+SECOND = 50  # percent of the context between the first gold passage and the second one
 
 
 def depths_of(depth: int, golds: int) -> list[int]:

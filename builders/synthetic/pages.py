@@ -30,7 +30,7 @@ class Sample:
 
 
 class Passages:
-    """Passages of pages, each with a number of its own."""
+    """Passages of pages, each with its own number."""
 
     def __init__(self, words: int) -> None:
         self._words = words

@@ -1,4 +1,4 @@
-"""Passages and rows of a made dataset in its work folder, and the stage that writes its files."""
+"""Passages and rows of a synthetic dataset in its work folder, and the stage that writes its files."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path

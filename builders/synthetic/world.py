@@ -14,7 +14,7 @@ from builders.synthetic.names import Names
 MOST_CLUSTERS = 2**14
 SPLITS = ("test", "validation", "train")
 FIRST_NAMES = 64
-MOST_FILLERS = 2  # sentences beside the one that states the fact
+MOST_FILLERS = 2  # sentences other than the one that states the fact
 TEMPLATES = Path(__file__).with_name("controlled.yaml")
 MOST_NUMBER = 97  # that a sentence names
 

@@ -1,4 +1,4 @@
-"""Small made datasets, and a file in HotpotQA's layout to make one from."""
+"""Small synthetic datasets, and a file in HotpotQA's layout to make one from."""
 
 import json
 from collections import Counter

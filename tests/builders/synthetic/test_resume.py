@@ -1,4 +1,4 @@
-"""A made dataset that was interrupted resumes to the same bytes, whatever the number of workers."""
+"""A synthetic dataset that was interrupted resumes to the same bytes, whatever the number of workers."""
 
 from collections.abc import Callable
 from hashlib import sha256

@@ -1,4 +1,4 @@
-"""The folder of a made dataset: files, manifest and card as the pipeline writes them, whole or not at all."""
+"""The folder of a synthetic dataset: files, manifest and card as the pipeline writes them, whole or not at all."""
 
 import json
 from collections.abc import Mapping
