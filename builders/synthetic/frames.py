@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from pydantic import Field
 
+from builders.answers import answerable
 from builders.config import QuestionSource, Source
 from builders.engine import Pipeline, Stage, Tick
 from builders.errors import SetupError
@@ -28,6 +29,7 @@ from builders.tasks import TaskSpec
 from builders.work import Build, Counts, Shard
 
 TASK = "frames"
+SPEC = TaskSpec(TASK, "qa", source="FRAMES")
 _QUESTIONS, _ARTICLES = "questions.json", "articles"  # shards
 QUESTIONS_PER_SHARD = 8
 VARIETY = 4  # how many times the words of the longest context the other pages hold
@@ -42,7 +44,7 @@ class FramesRecipe(MadeRecipe):
 
     def tasks_of(self, paths: Mapping[str, Path]) -> list[TaskSpec]:
         """The one task."""
-        return [TaskSpec(TASK, "qa", {}, "qa", "FRAMES")]
+        return [SPEC]
 
     @property
     def words(self) -> int:
@@ -183,7 +185,7 @@ def _questions(recipe: FramesRecipe, path: Path, counts: Counter[str]) -> list[Q
         raise SetupError(f"{path} has {read['read']} records, and the recipe says {recipe.questions.rows}")
     counts["questions_read"] = read.pop("read")
     counts.update(read)
-    return questions
+    return answerable(questions, SPEC, counts)
 
 
 def _titles(question: Question) -> list[str]:
@@ -203,7 +205,7 @@ class _Maker:
         stream = self._stream(question, gold)
         for length in self._recipe.lengths:
             budget = self._recipe.budget(length)
-            fitted = self._mixer.context(TaskSpec(TASK, "qa"), [question.query], question.id, gold, stream, budget)
+            fitted = self._mixer.context(SPEC, [question.query], question.id, gold, stream, budget)
             if fitted is None:
                 self._counts[f"gold_over_budget_{length}"] += 1
                 continue

@@ -128,9 +128,7 @@ def test_a_release_holds_every_file_of_the_manifest_and_what_stands_beside(datas
         pytest.param(
             with_card(lambda configs: configs.append(configs[0])), "lists config 1k_p0 twice", id="name twice"
         ),
-        pytest.param(
-            with_card(lambda configs: configs[0].update(data_dir="1k_p0")), "a data_dir", id="data_dir"
-        ),
+        pytest.param(with_card(lambda configs: configs[0].update(data_dir="1k_p0")), "a data_dir", id="data_dir"),
         pytest.param(
             with_card(lambda configs: configs[0]["data_files"][0].update(path="1k_p0/none.parquet")),
             "does not list the manifest's files for 1k_p0; run: icr2 card",
