@@ -14,10 +14,10 @@ from builders.options import SEVERAL, DatasetFolder, grouped, option
 from eval_harness.commands import options
 from eval_harness.commands.asking import answered, batch_of, completed, counter_of, ready, show_cost, show_plan
 from eval_harness.data.dataset import check_parts, open_dataset
+from eval_harness.methods.multistep.steps import MultiStep
 from eval_harness.models import is_remote
 from eval_harness.protocols.base import Protocol
 from eval_harness.protocols.frames.plan import DEFAULT, INDEX, FramesPlan, IndexKind
-from eval_harness.protocols.frames.steps import MultiStep
 
 if TYPE_CHECKING:
     from eval_harness.protocols.base import Reported

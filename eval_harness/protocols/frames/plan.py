@@ -11,10 +11,10 @@ from builders.errors import SetupError
 from eval_harness.conditions.base import Condition, Show, closed_book, oracle
 from eval_harness.data.dataset import Instance, Passage
 from eval_harness.methods.base import Setting
+from eval_harness.methods.multistep.queries import DIGEST, Style
+from eval_harness.methods.multistep.reading import OneStep, Room
+from eval_harness.methods.multistep.steps import MultiStep, Steps
 from eval_harness.protocols.frames.articles import Articles, article_of, articles_of, page_of
-from eval_harness.protocols.frames.queries import DIGEST, Style
-from eval_harness.protocols.frames.reading import OneStep, Room
-from eval_harness.protocols.frames.steps import MultiStep, Steps
 from eval_harness.run.plan import Plan
 from eval_harness.scoring.qa import QA
 from eval_harness.scoring.registry import scorer_of
@@ -28,7 +28,7 @@ PROTOCOL = "frames"
 
 _N = "[1-9][0-9]*"
 _BM25 = re.compile(rf"bm25@(?P<k>{_N})")
-_STEPS = re.compile(rf"multistep@(?P<rounds>{_N})x(?P<queries>{_N})x(?P<articles>{_N})(?P<plan>\+plan)?")
+_STEPS = "multistep"
 
 
 @dataclass(frozen=True)
@@ -113,9 +113,9 @@ class FramesPlan(Plan):
             return Setting(name, Condition(name, oracle), OneStep(room))
         if written := _BM25.fullmatch(name):
             return Setting(name, Condition(name, self._best(int(written["k"])), selects=True), OneStep(room))
-        if written := _STEPS.fullmatch(name):
-            style: Style = "plan" if written["plan"] else "vanilla"
-            rounds, queries, articles = (int(written[part]) for part in ("rounds", "queries", "articles"))
+        if name.startswith(_STEPS) and (steps_of := MultiStep.parameters(name.removeprefix(_STEPS))):
+            style: Style = "plan" if steps_of["plan"] else "vanilla"
+            rounds, queries, articles = (int(steps_of[part] or 0) for part in ("rounds", "queries", "articles"))
             tokens = self.query_tokens or QUERY_TOKENS[style]
             if tokens >= room.positions:
                 raise SetupError(
@@ -125,8 +125,8 @@ class FramesPlan(Plan):
             steps = Steps(rounds, queries, articles, style, tokens, self.each_round)
             return Setting(name, Condition("multistep", closed_book), MultiStep(steps, self.articles, room))
         raise SetupError(
-            f"no condition {name}; there are {NAIVE}, bm25@K, {ORACLE} and multistep@ROUNDSxQUERIESxARTICLES, such as "
-            "multistep@5x5x2, also with +plan"
+            f"no condition {name}; there are {NAIVE}, bm25@K, {ORACLE} and {_STEPS}{MultiStep.form}, such as "
+            "multistep@5x5x2"
         )
 
 

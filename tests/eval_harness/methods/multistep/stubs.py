@@ -6,11 +6,11 @@ from hashlib import sha256
 from eval_harness.data.dataset import Instance, Passage
 from eval_harness.methods.base import Answer, Question
 from eval_harness.methods.limits import Limits
+from eval_harness.methods.multistep.reading import Room
+from eval_harness.methods.multistep.steps import MultiStep, Steps
 from eval_harness.models.base import GenerationError
 from eval_harness.models.fake import FakeModel, replaying
 from eval_harness.models.session import Session
-from eval_harness.protocols.frames.reading import Room
-from eval_harness.protocols.frames.steps import MultiStep, Steps
 from tests.eval_harness.specs import FRAMES
 
 LIMITS = Limits({"qa": 16})

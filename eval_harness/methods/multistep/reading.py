@@ -15,7 +15,6 @@ from eval_harness.methods.base import Answer, Method, Question
 from eval_harness.methods.limits import Limits
 from eval_harness.models.base import GenerationError
 from eval_harness.models.session import Session
-from eval_harness.parsing.answers import Parsed, parse
 
 Render = Callable[[Sequence[Passage]], Prompt]
 
@@ -83,8 +82,8 @@ def _largest(most: int, holds: Callable[[int], bool]) -> int:
 class OneStep(Method):
     """One prompt over the articles of a condition, one output."""
 
+    says = "answers from whole articles in one step"
     name = "one step"
-    keeps = False
 
     def __init__(self, room: Room) -> None:
         self._room = room
@@ -107,7 +106,3 @@ class OneStep(Method):
             output if isinstance(output, GenerationError) else Answer(output, steps_log=[one.describe()])
             for one, output in zip(found, outputs, strict=True)
         ]
-
-    def read(self, task: TaskSpec, output: str) -> Parsed:
-        """The answer in an output."""
-        return parse(task, output)

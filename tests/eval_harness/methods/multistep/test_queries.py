@@ -2,8 +2,8 @@
 
 import pytest
 
-from eval_harness.protocols.frames.queries import queries_in, query_prompt
-from tests.eval_harness.protocols.frames.stubs import article
+from eval_harness.methods.multistep.queries import queries_in, query_prompt
+from tests.eval_harness.methods.multistep.stubs import article
 
 VANILLA = {
     "Emma author\nLima": ["Emma author", "Lima"],

@@ -4,13 +4,13 @@ import pytest
 
 from eval_harness.data.dataset import prompt_over
 from eval_harness.methods.limits import Limits
+from eval_harness.methods.multistep.queries import query_prompt
+from eval_harness.methods.multistep.reading import Room
+from eval_harness.methods.multistep.steps import MultiStep, Steps
 from eval_harness.models.base import GenerationError
 from eval_harness.models.fake import FakeModel
 from eval_harness.models.session import Session
-from eval_harness.protocols.frames.queries import query_prompt
-from eval_harness.protocols.frames.reading import Room
-from eval_harness.protocols.frames.steps import MultiStep, Steps
-from tests.eval_harness.protocols.frames.stubs import (
+from tests.eval_harness.methods.multistep.stubs import (
     Found,
     Scripted,
     answers,

@@ -8,10 +8,10 @@ from builders.prompts import Prompt
 from eval_harness.data.dataset import Passage
 from eval_harness.methods.base import Question
 from eval_harness.methods.limits import Limits
+from eval_harness.methods.multistep.reading import OneStep, Room, first_passages, shown
 from eval_harness.models.fake import FakeModel
 from eval_harness.models.session import Session
-from eval_harness.protocols.frames.reading import OneStep, Room, first_passages, shown
-from tests.eval_harness.protocols.frames.stubs import article, asked
+from tests.eval_harness.methods.multistep.stubs import article, asked
 
 
 def words(text: str) -> int:

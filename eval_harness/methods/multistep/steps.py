@@ -9,22 +9,29 @@ nothing: there the search stops.
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 from builders.prompts import Prompt
-from builders.tasks import TaskSpec
 from builders.text import normalise
 from eval_harness.data.dataset import Instance, Passage
 from eval_harness.methods.base import Answer, Method, Question
+from eval_harness.methods.multistep.queries import Style, queries_in, query_prompt
+from eval_harness.methods.multistep.reading import OneStep, Room, Shown, shown
 from eval_harness.models.base import Generation, GenerationError
 from eval_harness.models.session import Session
-from eval_harness.parsing.answers import Parsed
-from eval_harness.protocols.frames.articles import Articles
-from eval_harness.protocols.frames.queries import Style, queries_in, query_prompt
-from eval_harness.protocols.frames.reading import OneStep, Room, Shown, shown
 from eval_harness.scoring.evidence import evidence_scores
 
 Stop = Literal["rounds", "unchanged"]
+
+_N = "[1-9][0-9]*"
+
+
+class Searches(Protocol):
+    """Articles that can be searched."""
+
+    def search(self, queries: Sequence[str], k: int) -> list[list[Passage]]:
+        """The k best articles for each query, best first."""
+        ...
 
 
 class Steps(NamedTuple):
@@ -54,9 +61,12 @@ class Steps(NamedTuple):
 class MultiStep(Method):
     """Asks for queries and retrieves, round by round, and answers from all that was found."""
 
+    says = "asks for queries, round by round, and answers from the articles that they find"
+    form = "@ROUNDSxQUERIESxARTICLES[+plan]"
+    grammar = rf"@(?P<rounds>{_N})x(?P<queries>{_N})x(?P<articles>{_N})(?P<plan>\+plan)?"
     keeps = True
 
-    def __init__(self, steps: Steps, articles: Articles, room: Room) -> None:
+    def __init__(self, steps: Steps, articles: Searches, room: Room) -> None:
         self.steps, self._articles, self._room, self._one_step = steps, articles, room, OneStep(room)
         # what its answers depend on, and the name of its condition does not say
         self.name = f"{steps.name} {steps.query_tokens}{' each' * steps.each_round}"
@@ -83,10 +93,6 @@ class MultiStep(Method):
             self._answer(session, searches, limit)
         steps_s = {name: round(spent / len(searches), 4) for name, spent in seconds.items()}
         return [search.finished(steps_s) for search in searches]
-
-    def read(self, task: TaskSpec, output: str) -> Parsed:
-        """The answer in an output."""
-        return self._one_step.read(task, output)
 
     def _asking(self, search: "_Search") -> Shown:
         """The prompt of a search's next round."""
