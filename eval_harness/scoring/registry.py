@@ -1,6 +1,5 @@
 """Scorers by name; a task names its own, or has that of its kind."""
 
-from builders.format1 import spec_of
 from builders.registry import Registry
 from builders.tasks import TaskSpec
 from eval_harness.scoring.all_needles import ALL_NEEDLES
@@ -30,8 +29,3 @@ SCORERS: Registry[Scorer] = Registry(
 def scorer_of(task: TaskSpec) -> Scorer:
     """The scorer of a task; SetupError where it names one that is not there."""
     return SCORERS[task.scored_by]
-
-
-def scorer_for(task: str) -> Scorer:
-    """The scorer of a task of format 1, which its name says."""
-    return scorer_of(spec_of(task))

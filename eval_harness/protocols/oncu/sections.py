@@ -1,6 +1,6 @@
 """The protocol's tables as text."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from eval_harness.protocols.agreement import agreement
 from eval_harness.protocols.oncu.analysis import Analysis
@@ -17,7 +17,7 @@ from eval_harness.report.sections import number, points
 from eval_harness.report.statistics import Interval
 from eval_harness.report.table import percent
 from eval_harness.run.results import Row
-from eval_harness.scoring.registry import scorer_for
+from eval_harness.scoring.base import Scorer
 
 _EXAMPLES = 3  # of each mode
 _LONGEST = 100  # characters of an example's answer
@@ -68,7 +68,7 @@ def _scores(found: Analysis, contexts: Sequence[str]) -> Section:
     notes = [
         "Per cent with 95 % bootstrap intervals, over the same instances in every condition; unparsed and failed "
         "answers count as wrong. retrieval_recall is the share of gold that was shown.",
-        *_other_measures(found.study.tasks),
+        *_other_measures(found.study.scorers),
     ]
     header = ["group", "field", "n", *map(_short, (NONE, *contexts, ORACLE))]
     return Section("scores", f"Scores by condition, by {found.by}", notes, header, rows, 2, "Scores")
@@ -169,10 +169,10 @@ def _conditions(found: Analysis) -> Section:
     return Section("contract", "What the conditions share", notes, header, rows, len(header), folded=True)
 
 
-def _other_measures(tasks: Sequence[str]) -> Iterator[str]:
+def _other_measures(scorers: Mapping[str, Scorer]) -> Iterator[str]:
     """Says what stands for F1 and exact match where a task has neither."""
-    for task in tasks:
-        fields = scorer_for(task).fields
+    for task, scorer in sorted(scorers.items()):
+        fields = scorer.fields
         if (fields.f1, fields.em) != ("token_f1", "em"):
             yield f"{task}: answer_f1 is {fields.f1}, answer_em is {fields.em}."
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eval_harness.parsing.answers import Parsed, parse
-from eval_harness.scoring.registry import scorer_for
+from eval_harness.scoring.qa import QA
 from tests.eval_harness.specs import FEVER, NQ, SPECS
 
 NUMBERS = st.lists(st.integers(1, 999).map(str), max_size=4)
@@ -81,7 +81,7 @@ def test_without_the_contract_brackets_are_text() -> None:
 
 def test_what_is_only_thought_scores_nothing() -> None:
     """Thoughts are not the answer."""
-    scorer, answer = scorer_for("nq"), parse(NQ, "<think>Paris or Rome?</think> Rome").answer
+    scorer, answer = QA, parse(NQ, "<think>Paris or Rome?</think> Rome").answer
     assert answer is not None
     assert scorer.score(answer, ["Paris"])["subspan_em"] == 0
     assert scorer.score(answer, ["Rome"])["subspan_em"] == 1

@@ -2,7 +2,8 @@ import pytest
 
 from eval_harness.scoring.all_needles import ALL_NEEDLES
 from eval_harness.scoring.needle import NEEDLE
-from eval_harness.scoring.registry import scorer_for
+from eval_harness.scoring.registry import scorer_of
+from tests.eval_harness import specs
 
 
 @pytest.mark.parametrize(("response", "official", "strict"), [("yuki", 0, 1), ("Yukiko", 1, 0), ("It was Yuki.", 1, 1)])
@@ -19,8 +20,8 @@ def test_the_answer_is_the_informative_part() -> None:
 
 def test_any_or_all_is_said_by_the_task() -> None:
     """Several needles are a mean."""
-    assert scorer_for("needles").score("123", ["123", "456"]) == {"needle_all": 0.5, "needle_all_strict": 0.5}
-    assert scorer_for("needle").score("b2", ["a1", "b2"]) == {"needle_any": 1, "needle_any_strict": 1}
+    assert scorer_of(specs.NEEDLES).score("123", ["123", "456"]) == {"needle_all": 0.5, "needle_all_strict": 0.5}
+    assert scorer_of(specs.NEEDLE).score("b2", ["a1", "b2"]) == {"needle_any": 1, "needle_any_strict": 1}
 
 
 def test_all_on_word_borders() -> None:
