@@ -71,7 +71,7 @@ def test_gold_at_another_depth(planted: Folder) -> None:
         gold = row["passages"].pop(row["gold"][0])
         row["gold"] = [len(row["passages"]) // 2]
         row["passages"].insert(row["gold"][0], gold)
-        assert row["flags"] == ["depth_0"]
+        assert row["depth"] == 0
 
     id = first(planted, move)
     found = failed(planted.path)
@@ -82,7 +82,7 @@ def test_a_depth_more_often_than_others(planted: Folder) -> None:
     """Every depth as often, seen over all rows of a split."""
     for split in ("test", "validation"):
         rows = planted.rows(CONFIG, split)
-        kept = [row for row in rows if "depth_0" in row["flags"]] * 40
+        kept = [row for row in rows if row["depth"] == 0] * 40
         planted.write(CONFIG, split, [{**row, "id": f"{row['id']}-{n}"} for n, row in enumerate(kept)] + rows)
     assert "gold_position" in failed(planted.path)
 
