@@ -16,6 +16,7 @@ from builders.load_recipe import load_recipe
 from builders.manifest import read_manifest
 from builders.pipeline import run_build
 from builders.prompts import render
+from builders.stages.questions import targets_of
 from builders.stages.retrieval import query_of
 from builders.work import Build
 from tests.builders.tiny import write_lines, write_tiny_kilt
@@ -54,9 +55,9 @@ def hover(folder: Path, answers: list[str], **task: Any) -> Build:
 
 def test_a_label_is_in_no_query_and_no_filter(tmp_path: Path) -> None:
     build = hover(tmp_path, LABELS, kind="fact", labels=LABELS)
-    targets = [row for table in build.tables("gold") for row in table.to_pylist()]
-    assert {row["answer_kind"] for row in targets} == {"label"}
-    assert {query_of(row).text for row in targets} == {row["query"] for row in targets}
+    claims = [target.question for table in build.tables("gold") for target in targets_of(table)]
+    assert {claim.answer_kind for claim in claims} == {"label"}
+    assert [query_of(claim).text for claim in claims] == [claim.query for claim in claims]
     reasons = {row["reason"] for path in build.paths("filter") for row in read_table(path).to_pylist()}
     assert "contains_answer" not in reasons
     rows = pq.read_table(tmp_path / "out" / "1k_p50" / "test-00000-of-00001.parquet").to_pylist()
