@@ -40,14 +40,21 @@ def shared_data() -> Path:
 
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The demo dataset, built by the command once for all tests that read it, in whichever process."""
+    """The demo dataset, built and validated by the commands once for all tests that read it, in whichever process.
+
+    What `icr2 validate --fail-on warning` printed lies beside it in `validate.log`, after a line with its exit code.
+    """
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "demo"
     out = folder / "icr2"
     with FileLock(str(folder.with_suffix(".lock"))):
         if not out.is_dir():
             folder.mkdir(exist_ok=True)
-            subprocess.run([sys.executable, "-m", "icr2_cli", "build", "demo", "--out", str(out)], check=True)
+            icr2 = [sys.executable, "-m", "icr2_cli"]
+            subprocess.run([*icr2, "build", "demo", "--out", str(out)], check=True)
+            validate = [*icr2, "validate", str(out), "--html", str(folder / "validation"), "--fail-on", "warning"]
+            done = subprocess.run(validate, capture_output=True, text=True)
+            (folder / "validate.log").write_text(f"{done.returncode}\n{done.stdout}{done.stderr}", encoding="utf-8")
     return out
 
 

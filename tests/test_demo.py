@@ -1,7 +1,6 @@
 """The bundled recipe in full: real text, all retrievers, all configs, as a newcomer gets them."""
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -40,12 +39,10 @@ def test_all_configs_load(demo: Path, manifest: dict[str, Any], tmp_path: Path) 
         assert {split: len(part) for split, part in loaded.items()} == {"test": 120, "validation": 40}, config
 
 
-def test_the_suite_passes_with_the_known_warnings_alone(demo: Path, tmp_path: Path) -> None:
-    folder = shutil.copytree(demo, tmp_path / "icr2")
-    command = [sys.executable, "-m", "icr2_cli", "validate", str(folder), "--fail-on", "warning"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout[-3000:]
-    checks = json.loads((folder / "validation.json").read_text(encoding="utf-8"))["checks"]
+def test_the_suite_passes_with_the_known_warnings_alone(demo: Path) -> None:
+    code, _, said = demo.with_name("validate.log").read_text(encoding="utf-8").partition("\n")
+    assert code == "0", said[-3000:]
+    checks = json.loads((demo / "validation.json").read_text(encoding="utf-8"))["checks"]
     warnings = {check["name"]: check["failing"] for check in checks if check["status"] == "failed"}
     assert warnings == known_issues("icr2_demo"), "a number of validation/known_issues.yaml may go down, never up"
 

@@ -6,7 +6,9 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -14,6 +16,9 @@ import yaml
 from typer.core import TyperGroup
 
 import icr2_cli
+from builders.bundled import bundled_file
+from eval_harness.models.gguf import gguf_digest
+from tests.eval_harness.conftest import save_network
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "benchmarks" / "README.md"]
@@ -24,6 +29,12 @@ NOT_HERE = re.compile(
 
 # What a test cannot run: it would install, or take longer than all tests together. `make` is asked what it would do.
 NOT_RUN = ("pipx ", "pip install", "git clone")
+RUN_BEFORE = (
+    "icr2 build demo --out icr2",
+    "icr2 validate icr2",
+    "icr2 validate icr2 --html report",
+)  # by the fixture `demo`
+_SHELL = set("|&;<>()$`")
 BLOCKS = [
     pytest.param(language, text, id=f"{page.relative_to(ROOT)}-{number}")
     for page in PAGES
@@ -41,19 +52,65 @@ def folder(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return here
 
 
+@pytest.fixture(scope="module", autouse=True)
+def small_model(tokenizer: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """In place of the bundled model's weights a random model of two layers, which reads the same tokens."""
+    cache = tmp_path_factory.mktemp("cache")
+    folder = cache / "models" / f"smollm2-{gguf_digest(bundled_file('smollm2'))[:16]}"
+    save_network(folder, positions=8192, vocab_size=len(tokenizer), bos_token_id=1, eos_token_id=2)
+    tokenizer.save_pretrained(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ICR2_CACHE", str(cache))
+        yield
+
+
+@pytest.fixture(scope="module")
+def done() -> list[list[str]]:
+    """Commands that earlier blocks ran in this folder: pages repeat them, and what they left is still there."""
+    return []
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("language", "text"), BLOCKS)
-def test_block(language: str, text: str, folder: Path) -> None:
+def test_block(language: str, text: str, folder: Path, done: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
     if language == "yaml":
         assert isinstance(yaml.safe_load(text), dict)
-    elif language == "python":
+        return
+    if language == "python":
         _run([sys.executable, "-c", text], folder)
+        return
+    lines = [_runnable(line) for line in text.replace("\\\n", " ").splitlines()]
+    if commands := plain_commands(lines):
+        monkeypatch.chdir(folder)
+        for command in (one for one in commands if one not in done):
+            monkeypatch.setattr(sys, "argv", command)
+            with pytest.raises(SystemExit) as stop:
+                icr2_cli.main()
+            assert not stop.value.code, command
+            done.append(command)
     else:
-        script = "\n".join(_runnable(line) for line in text.splitlines())
-        _run(["bash", "-euo", "pipefail", "-c", script], folder)
+        _run(["bash", "-euo", "pipefail", "-c", "\n".join(lines)], folder)
+
+
+def plain_commands(lines: list[str]) -> list[list[str]]:
+    """The commands of lines that call `icr2` and nothing of a shell; they run in this process, which loads less."""
+    words = [_words(line) for line in lines if _words(line)]
+    plain = all(one[0] == "icr2" and not any(set(word) <= _SHELL for word in one) for one in words)
+    return words if plain else []
+
+
+def _words(line: str) -> list[str]:
+    found = shlex.shlex(line, posix=True, punctuation_chars="|&;<>()$`")
+    found.whitespace_split = True
+    try:
+        return list(found)
+    except ValueError:  # a quoted text goes on in the next line
+        return ["|"]
 
 
 def _runnable(line: str) -> str:
+    if line.split(" #")[0].rstrip() in RUN_BEFORE:
+        return f"# {line}"
     if line.startswith(NOT_RUN):
         return f"# {line}"
     if line.startswith("python -m benchmarks"):  # minutes; tests/benchmarks runs each on small inputs

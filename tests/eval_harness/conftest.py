@@ -107,12 +107,20 @@ def save_tokenizer(folder: Path, *, chat: bool) -> None:
 
 
 def save_model(folder: Path, *, kind: str = "llama", chat: bool = True, positions: int = 4096) -> Path:
-    """Saves a random one- or two-layer model whose outputs depend strongly on its prompt."""
+    """Saves a random one- or two-layer model whose outputs depend strongly on its prompt, with its tokenizer."""
+    save_network(folder, kind=kind, positions=positions)
+    save_tokenizer(folder, chat=chat)
+    return folder
+
+
+def save_network(folder: Path, *, kind: str = "llama", positions: int = 4096, **vocabulary: int) -> None:
+    """Saves the weights of such a model; `vocabulary` is its size and special tokens, by default of bytes."""
     import torch
     from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
 
     torch.manual_seed(0)
     shared: dict[str, Any] = {"vocab_size": 260, "bos_token_id": 0, "eos_token_id": 1, "initializer_range": 0.5}
+    shared |= vocabulary
     model: Any
     if kind == "llama":
         model = LlamaForCausalLM(
@@ -131,8 +139,6 @@ def save_model(folder: Path, *, kind: str = "llama", chat: bool = True, position
     # A checkpoint may ask for sampling and penalties; a greedy run leaves them aside.
     model.generation_config.update(do_sample=True, temperature=0.3, top_p=0.5, repetition_penalty=5.0)
     model.save_pretrained(folder)
-    save_tokenizer(folder, chat=chat)
-    return folder
 
 
 @pytest.fixture(scope="session")
