@@ -12,7 +12,7 @@ from eval_harness.run.plan import default_folder
 from eval_harness.run.record import record
 from eval_harness.run.requests import requests
 from eval_harness.run.results import read_rows
-from eval_harness.scoring.registry import scorer_for
+from eval_harness.scoring.registry import SCORERS
 from tests.eval_harness.conftest import NQ, NQ_2, ROWS, instance
 from tests.eval_harness.running import EVERY, Recorder, plan_of, reader, results_of
 
@@ -50,7 +50,7 @@ def test_statuses(make_dataset: Callable[..., Path], tmp_path: Path) -> None:
     plan = plan_of(make_dataset(c1k_p0=rows), methods=("oracle_rag",))
     found = results_of(plan, FakeModel(lambda prompt: ""), tmp_path / "run")
     statuses = {key[0]: (row.status, row.scores) for key, row in found.items()}
-    wrong = dict.fromkeys(scorer_for("nq").metrics, 0.0)
+    wrong = dict.fromkeys(SCORERS["qa"].metrics, 0.0)
     assert statuses == {"nq-1": ("unscorable", {}), "nq-2": ("n/a", {}), "nq-3": ("unparsed", wrong)}
 
 
