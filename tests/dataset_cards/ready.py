@@ -4,6 +4,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from builders.card import card
+from builders.errors import SetupError
 from builders.manifest import read_manifest
 from builders.schema import INSTANCES
 from validation.checks import CHECKS
@@ -27,7 +29,8 @@ def make_ready(folder: Path, manifest: dict[str, Any] | None = None) -> Path:
     """Writes manifest (where given), card, and a passing validation.json and statistics.json of it."""
     manifest = manifest or manifest_of(folder)
     write(folder / "manifest.json", manifest)
-    (folder / "README.md").write_text(card(read_manifest(folder)), encoding="utf-8")
+    with suppress(SetupError):  # a manifest that no reader takes has no card of its own: the earlier one stays
+        (folder / "README.md").write_text(card(read_manifest(folder)), encoding="utf-8")
     digest = hashlib.sha256((folder / "manifest.json").read_bytes()).hexdigest()
     found = {"severity": "error", "status": "passed", "examined": 9, "failing": 0, "ids": []}
     checks = [{"name": name, **found} for name in CHECKS]
