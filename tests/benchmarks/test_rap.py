@@ -5,11 +5,12 @@ import pytest
 
 from benchmarks import rap
 from benchmarks.timing import Timed
+from builders.tasks import TaskSpec
 from eval_harness.data.dataset import Instance
 from eval_harness.methods.base import Answer, Question
 from eval_harness.models.base import Generation, GenerationError
 
-INSTANCES = [Instance(f"nq-{n}", "nq", "q", ["x"], [], [], f"nq-{n}") for n in range(3)]
+INSTANCES = [Instance(f"nq-{n}", TaskSpec("nq", "qa"), "q", ["x"], [], []) for n in range(3)]
 
 
 class Probing:

@@ -27,7 +27,7 @@ def table(first: str) -> dict[str, list[str]]:
 
 
 def test_the_docs_list_every_retriever_with_what_its_k_counts() -> None:
-    assert {name: row[-1] for name, row in table("kind").items()} == {
+    assert {name: row[-1] for name, row in table("retriever").items()} == {
         name: f"{kind.level}s" for name, kind in RETRIEVERS.items()
     }
 

@@ -4,6 +4,7 @@ import csv
 import json
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -187,7 +188,6 @@ def test_options_that_make_no_sense_are_refused(options: tuple[str, ...], says: 
 
 
 def test_results_are_in_a_folder_of_the_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    from eval_harness.data.dataset import Dataset
-
     find: Callable[..., Path] = cli._default_folder
-    assert find(Dataset(Path(), "hay", "1.0.0", ""), "org/model@abc") == Path("runs/needles_hay-1.0.0_org-model@abc")
+    dataset: Any = SimpleNamespace(name="hay", version="1.0.0")
+    assert find(dataset, "org/model@abc") == Path("runs/needles_hay-1.0.0_org-model@abc")

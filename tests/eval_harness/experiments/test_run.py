@@ -64,10 +64,10 @@ def test_all_experiments_run_to_a_report_and_what_is_there_is_not_made_again(pla
     assert "\n| SFT-DA, 3 samples |" in text and "\n| SFT-DA, 6 samples |" in text
     lines = (place.out / "report" / "figure6.csv").read_text().splitlines()
     assert [line.split(",")[:3] for line in lines[1:]] == [
-        ["untuned", "question", "2"],
-        ["da", "question", "2"],
-        ["rta", "question", "2"],
-        ["cci", "last", "2"],
+        ["untuned", "question", "6"],  # two of each of three tasks
+        ["da", "question", "6"],
+        ["rta", "question", "6"],
+        ["cci", "last", "6"],
     ]
 
 

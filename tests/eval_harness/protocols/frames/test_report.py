@@ -42,6 +42,7 @@ def run(tmp_path: Path) -> Path:
     record = {
         "dataset": {"name": "tiny", "version": "1.0.0", "manifest_sha256": "0" * 64},
         "model": {"name": "m"},
+        "configs": {"frames_1k": {"family": "frames"}},
         "methods": ["naive", "oracle", STEPS],
         "protocol": "frames",
     }
