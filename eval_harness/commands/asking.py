@@ -1,4 +1,4 @@
-"""What commands do that ask a model: complete a plan, make the model ready, ask it, or say what it would be asked."""
+"""Steps shared by commands that prompt a model: complete a plan, load the model, run it, or preview its prompts."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from eval_harness.models.chat_api import Priced
 
 _Plan = TypeVar("_Plan", bound=Plan)
-Prices = tuple[float | None, float | None]  # of a million tokens in, and out
+Prices = tuple[float | None, float | None]  # per million input tokens, and per million output tokens
 
-ENDPOINT_BATCH = 32  # prompts handed over at a time; how many are under way is --concurrency
+ENDPOINT_BATCH = 32  # prompts per call; --concurrency sets how many requests are in flight
 
 
 def completed(plan: _Plan, asked: Prompted, speed: Batches) -> _Plan:
-    """The plan with limits and batches as options say, and the shortest spelling of its methods."""
+    """The plan with the limits and batches of the options, and the canonical names of its methods."""
     remote = is_remote(asked.model)
     plan = replace(
         plan,
@@ -41,34 +41,34 @@ def completed(plan: _Plan, asked: Prompted, speed: Batches) -> _Plan:
     )
     if asked.max_new_tokens is None:
         return plan
-    # The limit is the one asked for, evidence and retrieval included.
+    # --max-new-tokens covers the whole output, citations and retrieved text included.
     return replace(plan, limits=fixed(asked.max_new_tokens))
 
 
 def batch_of(asked: Prompted, speed: Speed) -> int:
-    """How many prompts a model is given at a time."""
+    """Prompts per batch."""
     return speed.batch_size or (ENDPOINT_BATCH if is_remote(asked.model) else 1)
 
 
 def counter_of(asked: Prompted, server: Server, dataset: Dataset) -> str:
-    """The name of what counts a model's prompts: the model itself, or for a server a tokenizer."""
+    """What counts the prompt tokens: the model itself, or a tokenizer if the model is behind a server."""
     if not is_remote(asked.model):
         return asked.model
     if server.tokenizer:
         return server.tokenizer
     if dataset.manifest.tokenizer is None:
-        raise SetupError(f"the manifest of {dataset.folder} names no tokenizer; give one with --tokenizer")
+        raise SetupError(f"the manifest of {dataset.folder} does not name a tokenizer; give one with --tokenizer")
     return dataset.manifest.tokenizer.name
 
 
 def ready(asked: Prompted, speed: Speed, server: Server, counter: str) -> Model:
-    """The model a user names, ready to answer."""
+    """The named model, loaded."""
     options = ModelOptions(speed.dtype, speed.attention, asked.system, counter, server.chat())
     return load_with(asked.model, options)
 
 
 def answered(plan: Plan, model: Model, out: Path | None, **facts: Any) -> Results:
-    """The finished run of a plan, with a summary next to its results; `facts` join its record."""
+    """The finished run of a plan, with its summary written next to the results; `facts` are added to its record."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -98,7 +98,7 @@ def answered(plan: Plan, model: Model, out: Path | None, **facts: Any) -> Result
 
 
 def show_plan(plan: Plan, tokenizer: str, prices: Prices = (None, None)) -> None:
-    """Prints the prompts and tokens that a plan would ask, and their cost."""
+    """Prints the number of prompts and tokens of a plan, and their cost."""
     from rich.console import Console
     from rich.table import Table
 
@@ -120,10 +120,10 @@ def show_plan(plan: Plan, tokenizer: str, prices: Prices = (None, None)) -> None
 
 
 def show_cost(requests: Iterable["Priced"], prices: Prices) -> None:
-    """Prints how many different prompts there are, their tokens, and their cost at prices of a million tokens."""
+    """Prints the number of unique prompts, their tokens, and their cost at prices per million tokens."""
     from eval_harness.models.chat_api import estimate
 
     found = estimate(requests, *prices)
     cost = "" if found.cost is None else f", at most {found.cost:.2f} at these prices"
-    tokens = f"{found.tokens_in} tokens to read, at most {found.tokens_out} to write"
-    typer.echo(f"{found.n_prompts} different prompts: {tokens}{cost}")
+    tokens = f"{found.tokens_in} input tokens, at most {found.tokens_out} output tokens"
+    typer.echo(f"{found.n_prompts} unique prompts: {tokens}{cost}")

@@ -38,14 +38,14 @@ def _rap(help: str, **more: Any) -> Any:
 
 @dataclass(frozen=True)
 class Heads:
-    """Which heads of a model retrieve."""
+    """The retrieval heads that `rap` uses."""
 
     heads: Annotated[Path | None, _rap("Retrieval heads, as `icr2 probe` writes them.", metavar="FILE")] = None
     preset: Annotated[str | None, _rap("Q and M of `rap` without @QxM, such as da-icr2 for the paper's.")] = None
-    max_layer: Annotated[int | None, _rap("Only use heads up to this layer, and stop reading there.", min=0)] = None
+    max_layer: Annotated[int | None, _rap("Only use heads up to this layer, and stop probing there.", min=0)] = None
 
     def probed(self) -> Probed | None:
-        """The heads with what is to be taken of them; None without a file of heads."""
+        """The heads and the choice of them; None without a heads file."""
         return Probed(read_heads(self.heads), self.preset, self.max_layer) if self.heads else None
 
 
@@ -89,7 +89,7 @@ def evaluate(
 def models(
     name: Annotated[str | None, typer.Argument(help="Only print the folder of this model.")] = None,
 ) -> None:
-    """List the bundled models and their folders, for use in other tools; unpacked on first use."""
+    """List the bundled models and their folders, for use in other tools. They are unpacked on first use."""
     if name is not None and name not in BUNDLED_MODELS:
         raise SetupError(f"no bundled model {name!r}; available: {', '.join(BUNDLED_MODELS)}")
     if name is not None:

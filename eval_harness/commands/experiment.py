@@ -22,23 +22,25 @@ def _change(help: str, **more: Any) -> Any:
 
 @dataclass(frozen=True)
 class Changes:
-    """What is done otherwise than the scale says."""
+    """Options that override the scale."""
 
-    model: Annotated[str | None, option("model", "All others are trained from it.", panel=_CHANGES)] = None
+    model: Annotated[str | None, option("model", "Base model of all trainings.", panel=_CHANGES)] = None
     config: Annotated[list[str] | None, option("config", f"For evaluation. {SEVERAL}", panel=_CHANGES)] = None
     train_config: Annotated[list[str] | None, _change(f"Config for training. {SEVERAL}")] = None
-    split: Annotated[str, option("split", "For training.", panel=_CHANGES)] = "train"
+    split: Annotated[str, option("split", "Used for training.", panel=_CHANGES)] = "train"
     samples: Annotated[str | None, option("samples", panel=_CHANGES, metavar="TASK=N,...")] = None
-    steps: Annotated[int | None, option("steps", "Of each training.", panel=_CHANGES, min=1)] = None
-    limit: Annotated[int | None, option("limit", "For evaluation.", panel=_CHANGES, min=1)] = None
+    steps: Annotated[int | None, option("steps", "Applies to each training.", panel=_CHANGES, min=1)] = None
+    limit: Annotated[int | None, option("limit", "Used for evaluation.", panel=_CHANGES, min=1)] = None
     probe_limit: Annotated[
         int | None, _change("Only the first N validation instances of each task, for probing.", min=1)
     ] = None
-    launch: Annotated[str | None, _change("Settings for accelerate, such as gpu_1; none: no launcher.")] = None
+    launch: Annotated[
+        str | None, _change("Configuration of `accelerate launch`, such as gpu_1; none: run without it.")
+    ] = None
     set: Annotated[list[str] | None, option("set", panel=_CHANGES, metavar="KEY=VALUE")] = None
 
     def scale(self, name: str) -> "Scale":
-        """The scale of this name with the changes."""
+        """The named scale with the changes."""
         from eval_harness.experiments.scale import scale_of
 
         changes = {
@@ -57,7 +59,7 @@ class Changes:
 
 
 def samples_of(written: str) -> dict[str, int] | int:
-    """The samples of each task, or one number for every task."""
+    """Samples by task, or one number for every task."""
     from eval_harness.train.settings import wanted
 
     found = wanted(written)
@@ -73,10 +75,12 @@ def register(app: typer.Typer) -> None:
 def experiment(
     *,
     names: Annotated[list[str], typer.Argument(metavar="NAME...", help="table4, table5, table9, figure5 or figure6.")],
-    dataset: Annotated[Path, option("dataset", "Built as the scale says if missing.", metavar="DIR")],
-    scale: Annotated[str, typer.Option(help="tiny: for two cores; full: the paper's, for eight GPUs.")] = "tiny",
-    out: Annotated[Path, option("out", "Models, heads, runs and report.", metavar="FOLDER")] = Path("experiments"),
-    dry_run: Annotated[bool, option("dry_run", "Prints the commands.", "--dry-run")] = False,
+    dataset: Annotated[Path, option("dataset", "If missing, it is built as the scale defines.", metavar="DIR")],
+    scale: Annotated[str, typer.Option(help="tiny: for two CPU cores; full: the paper's, for eight GPUs.")] = "tiny",
+    out: Annotated[Path, option("out", "Holds models, heads, runs and report.", metavar="FOLDER")] = Path(
+        "experiments"
+    ),
+    dry_run: Annotated[bool, option("dry_run", "The commands are printed.", "--dry-run")] = False,
     changes: Changes,
 ) -> None:
     """Build, train, evaluate and report the paper's comparisons. Resumable: rerun to resume."""
@@ -89,7 +93,7 @@ def experiment(
     launchers = {path.stem for path in CONFIGS.glob("*.yaml")}
     if changes.launch and changes.launch not in {*launchers, "none"}:
         known = ", ".join([*sorted(launchers), "none"])
-        raise SetupError(f"no settings {changes.launch} for accelerate; available: {known}")
+        raise SetupError(f"no accelerate configuration {changes.launch}; available: {known}")
     place = Place(changes.scale(scale), dataset, changes.split, out)
     chosen = [EXPERIMENTS[name] for name in dict.fromkeys(names)]
     todo = needed(place, chosen)

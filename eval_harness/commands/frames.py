@@ -44,28 +44,28 @@ def _search(help: str, **more: Any) -> Any:
 
 @dataclass(frozen=True)
 class Search:
-    """What is searched, and how."""
+    """The articles to search, and the index over them."""
 
     articles: Annotated[
         str | None, _search("Knowledge source to search, such as kilt=pages.json. Default: the articles of the config.")
     ] = None
-    index: Annotated[IndexKind, _search("bm25: Lucene; bm25s: without Java.")] = INDEX
+    index: Annotated[IndexKind, _search("bm25: Lucene; bm25s: no Java needed.")] = INDEX
     query_tokens: Annotated[
-        int | None, _search("Limit on tokens of the queries of a round. Default: by prompt.", min=8)
+        int | None, _search("Token limit for the queries of one round. Default: by prompt style.", min=8)
     ] = None
-    each_round: Annotated[bool, _search("Ask for an answer after every round, or only after the last.")] = True
+    each_round: Annotated[bool, _search("Answer after every round, or only after the last.")] = True
 
 
 @dataclass(frozen=True)
 class Judge(options.Prompted):
-    """Which model judges, and how."""
+    """The judge model and its settings."""
 
-    max_new_tokens: Annotated[int, option("max_new_tokens", "For a verdict.", min=1)] = VERDICT_TOKENS
+    max_new_tokens: Annotated[int, option("max_new_tokens", "Applies to a verdict.", min=1)] = VERDICT_TOKENS
 
 
 @dataclass(frozen=True)
 class JudgeServer(options.Server):
-    """How a judge behind a chat endpoint is asked."""
+    """Settings of a judge behind a chat endpoint."""
 
     tokenizer: Annotated[str, option("tokenizer", panel=options.SERVER)] = COUNTER
 
@@ -120,7 +120,7 @@ def run(
 
 
 class _Verdict(NamedTuple):
-    """A prompt to judge, for its price."""
+    """A judge prompt, to count its tokens."""
 
     answer_key: tuple[str, str | None]
     n_prompt_tokens: int
@@ -132,12 +132,12 @@ def judge(
     *,
     run: RunFolder,
     asked: Judge,
-    dataset: Annotated[Path | None, option("dataset", "Adds contexts to the page.", metavar="DIR")] = None,
+    dataset: Annotated[Path | None, option("dataset", "Adds contexts to the HTML page.", metavar="DIR")] = None,
     dry_run: options.DryRun = False,
     speed: options.Speed,
     server: JudgeServer,
 ) -> None:
-    """Let a model judge every answer of a run as correct or not. Resumable: rerun to resume."""
+    """Judge every answer of a run as correct or incorrect with a model. Resumable: rerun to resume."""
     from rich.console import Console
     from rich.progress import Progress
 
@@ -171,7 +171,7 @@ def sheet(
     n: Annotated[int, typer.Option("--n", min=1, help="Number of answers.")] = 50,
     out: Annotated[Path, option("out", metavar="FILE")] = Path("labels.csv"),
 ) -> None:
-    """Write answers of a run to a CSV file, to be labelled by hand as correct or incorrect."""
+    """Write answers of a run to a CSV file, to label by hand as correct or incorrect."""
     from builders.seeds import order_key
     from eval_harness.protocols.frames.judge import to_judge
     from eval_harness.protocols.frames.labels import write_sheet
@@ -182,14 +182,16 @@ def sheet(
 
     rows = sorted(to_judge(run), key=key)[:n]
     if not rows:
-        raise SetupError(f"{run} has no answer that could be read, so there is nothing to label")
+        raise SetupError(f"{run} has no readable answer, so there is nothing to label")
     write_sheet(rows, read_questions(run), out)
     typer.echo(f"wrote {out}: {len(rows)} answers; label them, then run: icr2 frames agree {out} --run {run}")
 
 
 def agree(
-    labels: Annotated[Path, typer.Argument(metavar="LABELS", help="CSV file with the columns id, method and label.")],
-    run: Annotated[Path, typer.Option(metavar="RUN", help="Run whose answers are labelled.")],
+    labels: Annotated[
+        Path, typer.Argument(metavar="LABELS", help="Labelled CSV file with the columns id, method and label.")
+    ],
+    run: Annotated[Path, typer.Option(metavar="RUN", help="Run that the labelled answers come from.")],
 ) -> None:
     """Compare verdicts with human labels: accuracy and Cohen's kappa of the match and of every judge."""
     from rich.console import Console
@@ -205,7 +207,7 @@ def agree(
 
 
 def _show(plan: FramesPlan, model: str, counter: str, server: options.Server) -> None:
-    """Prints what a plan would ask: its first prompts, cut to fit, and how many more a search may take."""
+    """Previews a plan: its first prompts, cut to fit, and the most further prompts that each search may take."""
     from builders.tokens import token_counter
     from eval_harness.models.local import find_checkpoint
     from eval_harness.models.template import load_config, load_tokenizer, position_limit
@@ -220,12 +222,12 @@ def _show(plan: FramesPlan, model: str, counter: str, server: options.Server) ->
     for setting in plan.settings:
         if isinstance(setting.method, MultiStep):
             typer.echo(
-                f"{setting.name}: up to {setting.method.steps.prompts} prompts a question, longer as it finds more"
+                f"{setting.name}: up to {setting.method.steps.prompts} prompts per question, longer as it finds more"
             )
 
 
 def _report(run: Path, dataset: Path | None, printed: Collection[str]) -> None:
-    """Writes the report of a run, and prints some of its tables."""
+    """Writes the report of a run, and prints its main tables."""
     from rich.console import Console
 
     from eval_harness.protocols.frames import document

@@ -28,7 +28,12 @@ if TYPE_CHECKING:
     from eval_harness.protocols.needles.haystacks import Haystack
     from eval_harness.run.facts import Configs
 
-_NOT_PRINTED = ("questions", "similarity", "difference", "effect size")  # for want of room; the report has them
+_NOT_PRINTED = (
+    "questions",
+    "similarity",
+    "difference",
+    "effect size",
+)  # only in the report: the terminal is too narrow
 _LIBRARIES = ("icr2", "sentence-transformers", "torch", "transformers")
 
 
@@ -39,16 +44,16 @@ def register(app: typer.Typer) -> None:
 
 @dataclass(frozen=True)
 class Encoding:
-    """How texts are encoded."""
+    """The encoder and its settings."""
 
     encoder: Annotated[str, option("encoder")] = ENCODER
-    query_prompt: Annotated[str | None, typer.Option(help="Prefix of questions. Default: the model's own.")] = None
-    passage_prompt: Annotated[str | None, typer.Option(help="Prefix of haystacks. Default: the model's own.")] = None
-    dtype: Annotated[DType, option("dtype", "float32 shows small differences.")] = "float32"
-    max_batch_tokens: Annotated[int | None, option("max_batch_tokens", "Default: 8192, on a GPU 65536.", min=1)] = None
+    query_prompt: Annotated[str | None, typer.Option(help="Prefix for questions. Default: the model's own.")] = None
+    passage_prompt: Annotated[str | None, typer.Option(help="Prefix for haystacks. Default: the model's own.")] = None
+    dtype: Annotated[DType, option("dtype", "Use float32 to resolve small differences.")] = "float32"
+    max_batch_tokens: Annotated[int | None, option("max_batch_tokens", "Default: 8192; on a GPU 65536.", min=1)] = None
 
     def load(self) -> "Embedder":
-        """The encoder, ready to encode."""
+        """The loaded encoder."""
         from eval_harness.protocols.needles.encoding import load_embedder
 
         return load_embedder(
@@ -61,17 +66,20 @@ class Encoding:
 
 @dataclass(frozen=True)
 class Expansion:
-    """Which terms are added to questions."""
+    """Query expansion: the terms added to questions."""
 
     expand: Annotated[
         str | None,
-        typer.Option(metavar="FILE|MODEL", help="Terms for each question: JSON lines, or the model that writes them."),
+        typer.Option(
+            metavar="FILE|MODEL",
+            help="Expansion terms for each question: a JSON Lines file, or a model that writes them.",
+        ),
     ] = None
     terms: Annotated[str, typer.Option(metavar="N,N", help="Numbers of terms to add.")] = ",".join(map(str, TERMS))
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The numbers of terms, none where nothing is added."""
+        """The numbers of terms to add; empty without expansion."""
         return tuple(numbers("--terms", self.terms)) if self.expand else ()
 
 
@@ -82,7 +90,9 @@ def needles(
     how: Encoding,
     config: options.AnyConfigs = None,
     split: options.Split = "test",
-    limit: Annotated[int | None, option("limit", "A question counts once, with all its haystacks.", min=1)] = None,
+    limit: Annotated[
+        int | None, option("limit", "A question counts as one instance, with all its haystacks.", min=1)
+    ] = None,
     expansion: Expansion,
     run: options.Run,
 ) -> None:
@@ -135,7 +145,7 @@ def _measure(
 
 
 def _source(expand: str | None, sizes: tuple[int, ...]) -> dict[str, Any] | None:
-    """What terms depend on: the name of a file with its digest, or of a model."""
+    """The source of the terms: a file's name and digest, or a model's name."""
     if expand is None:
         return None
     path = Path(expand)
@@ -184,7 +194,7 @@ def _show_plan(haystacks: "Sequence[Haystack]", configs: "Configs", n_sizes: int
     from rich.console import Console
     from rich.table import Table
 
-    shown = Table("config", "questions", "haystacks", "controls", "different texts", "tokens, about", title="to encode")
+    shown = Table("config", "questions", "haystacks", "controls", "unique texts", "tokens, about", title="to encode")
     for config, facts in configs.items():
         mine = [haystack for haystack in haystacks if haystack.config == config]
         texts = {haystack.text for haystack in mine}

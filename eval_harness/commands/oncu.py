@@ -38,7 +38,7 @@ def _look(help: str, **more: Any) -> Any:
 
 @dataclass(frozen=True)
 class Asked(options.Prompted):
-    """Which model is prompted, if any."""
+    """The model to run, if any."""
 
     model: Annotated[
         str, option("model", "Or openai:MODEL behind a chat endpoint.", panel=_RUN, show_default=False)
@@ -47,7 +47,7 @@ class Asked(options.Prompted):
 
 @dataclass(frozen=True)
 class Conditions:
-    """What is run."""
+    """The part of the dataset and the retrievers to run."""
 
     config: Annotated[list[str] | None, option("config", SEVERAL, panel=_RUN)] = None
     retriever: Annotated[
@@ -59,19 +59,17 @@ class Conditions:
 
 @dataclass(frozen=True)
 class Look:
-    """What is reported of runs."""
+    """Options of the report."""
 
     group_by: Annotated[
         str | None,
         _look("task, model, instance, hops, reasoning_types, context_id, depth, or a flag."),
     ] = None
     dataset: Annotated[
-        Path | None, option("dataset", "Adds queries, contexts and its columns.", panel=_LOOK, metavar="DIR")
+        Path | None, option("dataset", "Adds queries, contexts and columns to group by.", panel=_LOOK, metavar="DIR")
     ] = None
-    audit: Annotated[
-        int | None, _look(f"Write N instances to {SHEET}, to label their failure modes by hand.", min=1)
-    ] = None
-    labels: Annotated[Path | None, _look(f"Labelled {SHEET}; prints agreement and kappa.", metavar="FILE")] = None
+    audit: Annotated[int | None, _look(f"Write N instances to {SHEET}, to label failure modes by hand.", min=1)] = None
+    labels: Annotated[Path | None, _look(f"Labelled {SHEET}; adds agreement and kappa.", metavar="FILE")] = None
 
 
 @grouped
@@ -96,7 +94,9 @@ def oncu(
         _look_at(folders, run.out, look)
         return
     if len(folders) > 1 or not chosen.config or not asked.model:
-        raise SetupError("to run the protocol give one dataset, --config and --model; to report runs, give only runs")
+        raise SetupError(
+            "to run the protocol, give one dataset, --config and --model; to report runs, give only run folders"
+        )
     dataset = open_dataset(folders[0])
     check_parts(dataset, chosen.config, rows.split)
     plan = Plan(
@@ -119,9 +119,9 @@ def oncu(
 
 
 def conditions(retrievers: Sequence[str], k: int) -> tuple[str, ...]:
-    """The names of the four conditions, all with the contract to answer and to cite; SetupError for no retriever."""
+    """The method names of the four conditions, all with citing prompts; SetupError for an unknown retriever."""
     if unknown := [name for name in retrievers if name not in RANKERS]:
-        raise SetupError(f"no retriever {', '.join(unknown)}; there are {', '.join(RANKERS)}")
+        raise SetupError(f"no retriever {', '.join(unknown)}; available: {', '.join(RANKERS)}")
     retrieved = [f"{RETRIEVED}{ranker}@{k}{CITING}" for ranker in retrievers]
     return (NONE, FULL, *retrieved, ORACLE)
 
@@ -140,7 +140,7 @@ def _look_at(runs: Sequence[Path], out: Path | None, look: Look) -> None:
     instances = instances_with(study, look.dataset)
     if look.audit and not instances:
         raise SetupError("--audit needs the dataset, for queries and gold; give it with --dataset DIR")
-    same = matched(study)  # or an error, before anything is written
+    same = matched(study)  # raises before anything is written
     view = view_of(study, look.group_by, look.dataset, read_view(folder))
     by_hand = read_sheet(look.labels, same) if look.labels else None
     folder.mkdir(parents=True, exist_ok=True)
@@ -154,15 +154,15 @@ def _look_at(runs: Sequence[Path], out: Path | None, look: Look) -> None:
         typer.echo(f"wrote {path}")
     if look.audit:
         n = write_sheet(found.matched, instances, look.audit, folder / SHEET)
-        typer.echo(f"wrote {folder / SHEET}: {n} instances; label them, then give it with --labels")
+        typer.echo(f"wrote {folder / SHEET}: {n} instances; label them, then pass the file with --labels")
 
 
 def _folder(runs: Sequence[Path], out: Path | None) -> Path:
-    """Where the report of runs is kept: in the run itself, or for several in a folder of its own."""
+    """The report's folder: the run itself, or --out for several runs."""
     if out is not None:
         return out
     if len(runs) > 1:
-        raise SetupError(f"{len(runs)} runs share one report; give its folder with --out")
+        raise SetupError(f"{len(runs)} runs are reported together; give a folder for the report with --out")
     return runs[0]
 
 
@@ -174,7 +174,7 @@ def _print(found: "Analysis") -> None:
 
     console = Console(width=max(140, shutil.get_terminal_size().columns))
     for section in sections(found):
-        if section.short and section.name != "scores":  # whose means are in the table of R too
+        if section.short and section.name != "scores":  # the table of R has its means too
             console.print(shown(section))
 
 

@@ -1,4 +1,4 @@
-"""Options that commands of the harness share, in groups; the name of a field is its option's."""
+"""Groups of options that the harness's commands share; each field is named after its option."""
 
 import re
 from collections.abc import Iterable
@@ -21,14 +21,14 @@ Tasks = Annotated[list[str] | None, option("task")]
 Split = Annotated[str, option("split")]
 Limit = Annotated[int | None, option("limit", min=1)]
 LocalModel = Annotated[str, option("model")]
-Encoder = Annotated[str, option("encoder", "For retrieved_dense and retrieved_hybrid.")]
+Encoder = Annotated[str, option("encoder", "Used by retrieved_dense and retrieved_hybrid.")]
 NumberType = Annotated[DType, option("dtype", panel=SPEED)]
 DryRun = Annotated[bool, option("dry_run", "No model is loaded.", "--dry-run")]
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Which rows of a config are read."""
+    """The rows of a config to read."""
 
     task: Tasks = None
     split: Split = "test"
@@ -36,28 +36,28 @@ class Rows:
 
     @property
     def tasks(self) -> tuple[str, ...]:
-        """The tasks without repeats; none stands for all."""
+        """The tasks without repeats; empty for all."""
         return once(self.task or ())
 
 
 @dataclass(frozen=True)
 class Part(Rows):
-    """Which rows of a config a run covers."""
+    """The rows of a config that a run covers."""
 
     shard: Annotated[str, option("shard", metavar="I/N")] = "1/1"
 
     @property
     def part(self) -> tuple[int, int]:
-        """Part and number of parts; SetupError where they are not written as `I/N`."""
+        """Part number and number of parts; SetupError unless written as `I/N`."""
         found = re.fullmatch(r"([1-9][0-9]*)/([1-9][0-9]*)", self.shard)
         if found is None or int(found[1]) > int(found[2]):
-            raise SetupError(f"--shard {self.shard} is not a part; write 1/4 for the first of four")
+            raise SetupError(f"invalid --shard {self.shard}; write 1/4 for the first of four parts")
         return int(found[1]), int(found[2])
 
 
 @dataclass(frozen=True)
 class Prompted:
-    """Which model is prompted, and how."""
+    """The model and how it is prompted."""
 
     model: Annotated[str, option("model", "Or openai:MODEL behind a chat endpoint.")]
     system: Annotated[str | None, option("system")] = None
@@ -66,7 +66,7 @@ class Prompted:
 
 @dataclass(frozen=True)
 class Run:
-    """Where a run is kept, and whether it is only shown what it would do."""
+    """The run folder, and whether to only preview the run."""
 
     out: Annotated[Path | None, option("out", "Default: a folder under runs/.", metavar="RUN")] = None
     dry_run: DryRun = False
@@ -74,7 +74,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Speed:
-    """How a model computes."""
+    """How a model is run."""
 
     batch_size: Annotated[int | None, option("batch_size", "Default: 1, or 32 on a server.", panel=SPEED, min=1)] = None
     dtype: NumberType = "auto"
@@ -83,7 +83,7 @@ class Speed:
 
 @dataclass(frozen=True)
 class Batches(Speed):
-    """How a model computes the prompts of a plan."""
+    """How a model is run on the prompts of a plan."""
 
     max_batch_tokens: Annotated[int | None, option("max_batch_tokens", panel=SPEED, min=1)] = None
     prefix_reuse: Annotated[bool, option("prefix_reuse", panel=SPEED)] = True
@@ -91,7 +91,7 @@ class Batches(Speed):
 
 @dataclass(frozen=True)
 class Server:
-    """How a chat endpoint is asked; of no concern to other models."""
+    """Settings of a chat endpoint; other models ignore them."""
 
     base_url: Annotated[str | None, option("base_url", panel=SERVER)] = None
     tokenizer: Annotated[str | None, option("tokenizer", "Default: the dataset's.", panel=SERVER)] = None
@@ -105,11 +105,11 @@ class Server:
 
     @property
     def prices(self) -> tuple[float | None, float | None]:
-        """Prices of a million tokens in and out."""
+        """Prices per million input and output tokens."""
         return self.price_in, self.price_out
 
     def chat(self) -> ChatOptions:
-        """What a request is made with; SetupError for fields that are not KEY=VALUE."""
+        """The settings of requests; SetupError for fields that are not KEY=VALUE."""
         from eval_harness.models.chat_api import request_fields
 
         return ChatOptions(
@@ -128,11 +128,11 @@ def once(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def numbers(option: str, written: str) -> list[int]:
-    """The numbers from 1 that an option lists, such as 1,2,4, in rising order."""
+    """The positive integers that an option lists, such as 1,2,4, in ascending order."""
     try:
         found = sorted({int(part) for part in written.split(",")})
     except ValueError:
         found = []
     if not found or found[0] < 1:
-        raise SetupError(f"{option} {written}: write numbers such as 1,2,4,8")
+        raise SetupError(f"invalid {option} {written}; write numbers such as 1,2,4,8")
     return found

@@ -34,29 +34,27 @@ def register(app: typer.Typer) -> None:
 
 @dataclass(frozen=True)
 class Probing:
-    """How heads are scored."""
+    """How attention heads are scored."""
 
-    m: Annotated[str, typer.Option("--m", metavar="M,M", help="Number of passages that each head may choose.")] = (
-        "1,2,4,8"
-    )
+    m: Annotated[str, typer.Option("--m", metavar="M,M", help="Number of top passages per head.")] = "1,2,4,8"
     position: Annotated[
         Position,
         typer.Option(
-            help="Query positions: the question's tokens, the last token, or a retrieval that the model writes."
+            help="Query positions: the question's tokens, the last token, or a retrieval written by the model."
         ),
     ] = "question"
     pooling: Annotated[Pooling, typer.Option(help="Score of a passage: sum, max or mean over its tokens.")] = "sum"
     calibrate: Annotated[bool, typer.Option(help="Subtract the scores under an empty question.")] = False
 
     def check(self) -> None:
-        """Raises SetupError for choices that exclude each other."""
+        """Raises SetupError for options that exclude each other."""
         if self.calibrate and self.position == "retrieval":
-            raise SetupError("--calibrate asks an empty question, for which nothing is retrieved; leave it out")
+            raise SetupError("--calibrate uses an empty question, for which a model retrieves nothing; leave it out")
 
 
 @dataclass(frozen=True)
 class ProbedRows(options.Rows):
-    """Which rows of a config are probed; never those of the test split."""
+    """The rows of a config to probe, never from the test split."""
 
     split: options.Split = "validation"
     limit: Annotated[int, option("limit", min=1)] = 100
@@ -64,15 +62,15 @@ class ProbedRows(options.Rows):
 
 @dataclass(frozen=True)
 class Sweep:
-    """Whether the number of heads and passages is chosen by answering."""
+    """Options of a sweep, which scores answers over numbers of heads and passages."""
 
     sweep: Annotated[str | None, _sweep("Also answer with the best Q heads at each M.", metavar="Q,Q")] = None
     sweep_figure: Annotated[Path | None, _sweep("Draw the scores over Q and M.", metavar="FILE")] = None
 
     def check(self) -> None:
-        """Raises SetupError for a figure of nothing."""
+        """Raises SetupError for a figure without a sweep."""
         if self.sweep_figure and not self.sweep:
-            raise SetupError("--sweep-figure draws a sweep; give --sweep 1,2,4,8 too")
+            raise SetupError("--sweep-figure needs a sweep; add --sweep 1,2,4,8")
 
 
 @grouped
@@ -89,7 +87,7 @@ def probe(
     figure: Annotated[Path | None, option("figure", metavar="FILE")] = None,
     sweep: Sweep,
 ) -> None:
-    """Find the heads of a model that attend to gold passages, on instances whose gold is known."""
+    """Find the attention heads of a model that attend to gold passages."""
     from rich.console import Console
 
     from eval_harness.models import load_model
@@ -99,7 +97,7 @@ def probe(
     from eval_harness.probing.tables import best_heads, comparison, swept
 
     if rows.split == "test":
-        raise SetupError("--split test would choose heads by what is tested; use validation or train")
+        raise SetupError("--split test would choose heads on test data; use validation or train")
     how.check()
     sweep.check()
     ms, qs = numbers("--m", how.m), numbers("--sweep", sweep.sweep) if sweep.sweep else []
@@ -107,7 +105,7 @@ def probe(
     instances = in_turn(load_instances(dataset, config, rows.split, rows.tasks, rows.limit))
     loaded = load_model(model, dtype)
     if not isinstance(loaded, Attends):
-        raise SetupError(f"{model} shows no attention; probe a local model")
+        raise SetupError(f"{model} does not expose attention; probe a local model")
     chosen = Variant(how.position, how.pooling, how.calibrate)
     made_from = {
         "model": loaded.describe(),
@@ -131,10 +129,10 @@ def probe(
 
 
 def heads(
-    files: Annotated[list[Path], typer.Argument(metavar="HEADS...", help="Files of `icr2 probe`.")],
+    files: Annotated[list[Path], typer.Argument(metavar="HEADS...", help="Heads files of `icr2 probe`.")],
     figure: Annotated[Path | None, option("figure", metavar="FILE")] = None,
 ) -> None:
-    """Show the retrieval heads of one model or several."""
+    """Show the retrieval heads of one or several models."""
     from rich.console import Console
 
     from eval_harness.probing.figure import draw
@@ -150,16 +148,14 @@ def heads(
         if one.sweep:
             console.print(swept(one))
     if figure and not shared:
-        raise SetupError(
-            "the files have no M in common, so they cannot be drawn in one figure; probe with the same --m"
-        )
+        raise SetupError("the files share no value of M, so one figure cannot show them; probe with the same --m")
     if figure:
         draw(found, shared, figure)
         console.print(f"wrote {figure}", highlight=False, soft_wrap=True)
 
 
 def in_turn(instances: list[Instance]) -> list[Instance]:
-    """The instances, the tasks in turn, each in the order of the file."""
+    """The instances, alternating between tasks, each task in file order."""
     by_task: dict[str, list[Instance]] = {}
     for instance in instances:
         by_task.setdefault(instance.task, []).append(instance)
@@ -168,7 +164,7 @@ def in_turn(instances: list[Instance]) -> list[Instance]:
 
 
 def _variants(model: Any, chosen: "Variant", compare: bool) -> "list[Variant]":
-    """The ways to score that are asked for; SetupError where the model cannot be looked at so."""
+    """The requested ways to score heads; SetupError if the model does not support them."""
     from eval_harness.models.steps import marks_of
     from eval_harness.probing.probe import OF_RETRIEVALS, VARIANTS
 

@@ -23,12 +23,12 @@ def register(app: typer.Typer) -> None:
 
 
 def protocol_of(run: Path) -> str | None:
-    """The protocol that a run folder was made by; None for one of `icr2 eval`, and for what is no run."""
+    """The protocol of a run folder; None for a run of `icr2 eval`, and for a folder that is not a run."""
     try:
         record = json.loads((run / "run.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     name = record.get("protocol") if isinstance(record, dict) else None
     if name is not None and name not in PROTOCOLS:
-        raise SetupError(f"{run} was made by the protocol {name!r}; there are {', '.join(PROTOCOLS)}")
+        raise SetupError(f"{run} is a run of the unknown protocol {name!r}; available: {', '.join(PROTOCOLS)}")
     return name

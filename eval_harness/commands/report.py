@@ -24,22 +24,25 @@ def register(app: typer.Typer) -> None:
 
 def report(
     runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN...", help="Run folders of `icr2 eval`, or one of a protocol.")
+        list[Path],
+        typer.Argument(metavar="RUN...", help="Run folders of `icr2 eval`, or one run folder of a protocol."),
     ],
-    dataset: Annotated[Path | None, option("dataset", "Adds queries and contexts to the page.", metavar="DIR")] = None,
+    dataset: Annotated[
+        Path | None, option("dataset", "Adds queries and contexts to the HTML page.", metavar="DIR")
+    ] = None,
     out: Annotated[Path, option("out", metavar="FOLDER")] = Path("report"),
     format: Annotated[
         list[str] | None, typer.Option(help=f"One of {', '.join(FORMATS)}. {SEVERAL} Default: all.")
     ] = None,
     baseline: Annotated[str, typer.Option(help="Method to compare the others with.")] = "vanilla_rag",
-    apart: Annotated[bool, typer.Option("--apart", help="Write a folder for each dataset of the runs.")] = False,
+    apart: Annotated[bool, typer.Option("--apart", help="Write a separate report for each dataset.")] = False,
 ) -> None:
-    """Write tables and figures with intervals over one run or several, and a page that shows single instances."""
+    """Write a report of one or several runs: tables and figures with intervals, and a page of single instances."""
     from eval_harness.report.study import one_study, read_studies
 
     formats = tuple(dict.fromkeys(format or FORMATS))
     if unknown := sorted(set(formats) - set(FORMATS)):
-        raise SetupError(f"no format {', '.join(unknown)}; there are {', '.join(FORMATS)}")
+        raise SetupError(f"no format {', '.join(unknown)}; available: {', '.join(FORMATS)}")
     if _of_protocol(runs, dataset, out, formats):
         return
     studies = read_studies(runs)
@@ -47,13 +50,15 @@ def report(
         _write(one_study(studies), dataset, out, formats, baseline)
         return
     if dataset and len(studies) > 1:
-        raise SetupError("--dataset names one dataset, and the runs are of several; leave it out, or give their runs")
+        raise SetupError(
+            "--dataset is one dataset, but the runs are on several; leave it out, or report each dataset's runs alone"
+        )
     for study in studies:
         _write(study, dataset, out / f"{study.name}-{study.version}-{study.manifest_sha256[:8]}", formats, baseline)
 
 
 def _of_protocol(runs: list[Path], dataset: Path | None, out: Path, formats: tuple[str, ...]) -> bool:
-    """Writes the report of a protocol's run, and says whether there was one; SetupError where it is not alone."""
+    """Writes the report of a protocol's run; returns whether there was one. SetupError if it is not the only run."""
     from eval_harness.commands.protocols import PROTOCOLS, protocol_of
     from eval_harness.report.document import write_document
 
@@ -62,7 +67,7 @@ def _of_protocol(runs: list[Path], dataset: Path | None, out: Path, formats: tup
         return False
     run, name = next(iter(found.items()))
     if len(runs) > 1:
-        raise SetupError(f"{run} is a run of the protocol {name}, which has a report of its own; report it alone")
+        raise SetupError(f"{run} is a run of the protocol {name}, which has its own report; report it alone")
     _wrote(write_document(*PROTOCOLS[name].document(run, dataset), out, formats))
     return True
 

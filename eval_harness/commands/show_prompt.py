@@ -1,4 +1,4 @@
-"""`icr2 show-prompt`: one prompt as a model reads it."""
+"""`icr2 show-prompt`: one prompt with its chat template."""
 
 from dataclasses import dataclass
 from hashlib import sha256
@@ -18,7 +18,7 @@ from eval_harness.run.plan import Plan
 
 @dataclass(frozen=True)
 class Local(options.Prompted):
-    """Which local model is prompted, and how."""
+    """The local model and how it is prompted."""
 
     model: options.LocalModel
 
@@ -33,21 +33,21 @@ def show_prompt(
     method: Annotated[str, option("method")] = "vanilla_rag",
     split: options.Split = "test",
 ) -> None:
-    """Print a prompt as the model reads it, with the chat template; whether it fits is printed to stderr."""
+    """Print a prompt with the model's chat template to stdout, and whether it fits to stderr."""
     if is_remote(asked.model):
-        raise SetupError("a server puts its own template around a prompt; name a local model or a Hub id")
+        raise SetupError("a server applies its own chat template; give a local model or a Hub id")
     dataset = open_dataset(folder)
     check_parts(dataset, [config], split)
     before, rap, _ = method.partition("rap")
     if rap:
         first = before.rstrip("+") or "vanilla_rag"
-        raise SetupError(f"{method} first asks what {first} asks; run: icr2 show-prompt ... --method {first}")
+        raise SetupError(f"{method} starts with the prompt of {first}; run: icr2 show-prompt ... --method {first}")
     plan = Plan(dataset, (config,), (method,), split)
     (setting,) = plan.settings
     instance = find_instance(dataset, config, split, id)
     prompt = setting.prompt(instance)
     if prompt is None:
-        raise SetupError(f"{id} has no {method} prompt: it lacks what the condition shows")
+        raise SetupError(f"{id} has no {method} prompt: it has no passages to show under this condition")
     checkpoint = find_checkpoint(asked.model, weights=False)
     tokenizer = load_tokenizer(checkpoint.folder, checkpoint.name)
     template = Template(tokenizer, checkpoint.name, asked.system)

@@ -17,7 +17,7 @@ def tasks(
     dataset: Annotated[
         str | None, typer.Argument(metavar="DIR|REPO", help="Dataset folder, or dataset repository on the Hub.")
     ] = None,
-    write: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where the task files are written.")] = None,
+    write: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Folder to write the task files to.")] = None,
     path: Annotated[
         str | None, typer.Option(help="Path of the dataset in the files. Default: its absolute path.")
     ] = None,
@@ -25,7 +25,7 @@ def tasks(
         str | None, typer.Option(help="Tag or commit of the repository. Default: the newest commit.")
     ] = None,
 ) -> None:
-    """Print a folder with the demo's task files for lm-eval, or write those of another dataset to FOLDER."""
+    """Print the folder of the demo's lm-eval task files, or write those of another dataset to FOLDER."""
     if dataset is None and write is None:
         from eval_harness.lm_eval.demo import demo_tasks
 
@@ -39,7 +39,7 @@ def tasks(
 
     if Path(dataset).is_dir():
         if revision is not None:
-            raise SetupError(f"{dataset} is a folder and has no revisions; leave out --revision")
+            raise SetupError(f"{dataset} is a local folder, which has no revisions; leave out --revision")
         source = source_of(read_manifest(Path(dataset)), path or str(Path(dataset).resolve()))
     else:
         at = fetch(dataset, revision, ["manifest.json"])

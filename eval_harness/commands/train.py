@@ -19,7 +19,7 @@ def _steps(help: str) -> Any:
 
 
 def register(app: typer.Typer) -> None:
-    """Mounts the commands on `app`, as `train NAME`."""
+    """Mounts the commands on `app` as `train NAME`."""
     train = typer.Typer(help="Fine-tune models on the train split of a dataset.", no_args_is_help=True)
     train.command("sft")(sft)
     train.command("head")(head)
@@ -30,11 +30,11 @@ def register(app: typer.Typer) -> None:
 
 @dataclass(frozen=True)
 class SftSteps(options.Steps):
-    """How long a training without a head takes, and which weights are kept."""
+    """Length and evaluation of a training without a retrieval head."""
 
-    batch_size: Annotated[int, option("batch_size", "In each process.", panel=options.STEPS, min=1)] = 1
-    metric_every: Annotated[int | None, _steps("Steps between scores of answers. Default: never.")] = None
-    metric_n: Annotated[int, _steps("Validation instances of each task for the scores.")] = 10
+    batch_size: Annotated[int, option("batch_size", "Counted per process.", panel=options.STEPS, min=1)] = 1
+    metric_every: Annotated[int | None, _steps("Steps between scoring answers. Default: never.")] = None
+    metric_n: Annotated[int, _steps("Validation instances of each task to score.")] = 10
 
 
 @grouped
@@ -72,9 +72,9 @@ def show(
     marks: options.Marks = True,
     max_length: options.MaxLength = 32_768,
     split: options.Split = "train",
-    whole: Annotated[bool, typer.Option("--whole", help="Print whole prompts, not only their ends.")] = False,
+    whole: Annotated[bool, typer.Option("--whole", help="Print whole prompts, without cutting their middle.")] = False,
 ) -> None:
-    """Print one training example of each task, with the target apart from the prompt."""
+    """Print one training example of each task, with prompt and target set apart."""
     from rich.console import Console
 
     from eval_harness.data.dataset import open_dataset

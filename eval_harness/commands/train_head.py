@@ -20,16 +20,16 @@ def _of(help: str, **more: Any) -> Any:
 
 @dataclass(frozen=True)
 class Head:
-    """What the head is, and how it learns."""
+    """The retrieval head and its training."""
 
     loss: Annotated[
-        Loss, _of("gen: the answer, from K passages that the head selects; ret: which passages are gold.")
+        Loss, _of("gen: the answer, from K passages selected by the head; ret: which passages are gold.")
     ] = "gen+ret"
     k: Annotated[int, option("k", "", "--k", panel=_HEAD, min=1)] = 4
-    head_lr: Annotated[float, _of("Peak learning rate of the head; --lr is the model's.", min=0)] = 3e-4
+    head_lr: Annotated[float, _of("Peak learning rate of the head; --lr applies to the model.", min=0)] = 3e-4
     width: Annotated[int, _of("Dimensions of the head's encoding of a question or passage.", min=1)] = 256
     scorer: Annotated[
-        Scorer, _of("mlp: a hidden layer over question and passage; linear: none, a second reading of the paper.")
+        Scorer, _of("mlp: one hidden layer over question and passage; linear: none, another reading of the paper.")
     ] = "mlp"
     temperature: Annotated[float, _of("Temperature of the passage selection at the first step.")] = 1.0
     last_temperature: Annotated[float, _of("Temperature of the passage selection at the last step.")] = 0.1

@@ -1,4 +1,4 @@
-"""Options that the commands of `icr2 train` share, in groups; the name of a field is its option's."""
+"""Groups of options that the commands of `icr2 train` share; each field is named after its option."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +22,7 @@ Split = Annotated[str, option("split", panel=_DATA)]
 
 @dataclass(frozen=True)
 class Data:
-    """What is learned from."""
+    """The training data."""
 
     config: options.Configs
     samples: Annotated[str | None, option("samples", panel=_DATA, metavar="TASK=N,...")] = None
@@ -34,7 +34,7 @@ class Data:
 
 @dataclass(frozen=True)
 class Steps:
-    """How long a training takes, and which weights are kept."""
+    """Length of a training and choice of the best checkpoint."""
 
     steps: Annotated[int | None, option("steps", panel=STEPS, min=1)] = None
     lr: Annotated[float | None, option("lr", "", "--lr", panel=STEPS, min=0)] = None
@@ -47,7 +47,7 @@ class Steps:
 
 @dataclass(frozen=True)
 class Memory:
-    """Which weights are trained, and how they are held."""
+    """Trained weights and memory."""
 
     lora: Annotated[bool, option("lora", "", "--lora", panel=_MEMORY)] = False
     lora_rank: Annotated[int, option("lora_rank", panel=_MEMORY, min=1)] = 16
@@ -59,7 +59,7 @@ class Memory:
 
 
 def settings_of(data: Data, *groups: Any) -> dict[str, Any]:
-    """The options of groups as the settings of a training, by name."""
+    """The options of groups as training settings, by name."""
     found = {name: value for group in (data, *groups) for name, value in vars(group).items()}
     found["configs"] = options.once(found.pop("config"))
     return found

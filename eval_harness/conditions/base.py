@@ -1,6 +1,6 @@
-"""What of an instance's context a model is shown; a condition that an instance cannot meet gives None.
+"""Conditions: the passages of an instance's context that a model is shown; None if an instance cannot meet one.
 
-Passages keep the order that they have in the context.
+Passages keep their order in the context.
 """
 
 from collections.abc import Callable
@@ -13,9 +13,9 @@ Show = Callable[[Instance], list[Passage] | None]
 
 
 class Condition(NamedTuple):
-    """A condition's name and what it shows; `selects` where a retriever chose it, so that it can be scored.
+    """A condition's name and the passages it shows; `selects` if a retriever chose them, so that they are scored.
 
-    `ranker` is what of ours ranked it.
+    `ranker` is the ranker used.
     """
 
     name: str
@@ -25,22 +25,22 @@ class Condition(NamedTuple):
 
 
 def closed_book(instance: Instance) -> list[Passage] | None:
-    """No passages: what the model knows by itself."""
+    """No passages: the model answers from its own knowledge."""
     return []
 
 
 def vanilla(instance: Instance) -> list[Passage] | None:
-    """The full context; None where there is none, since the prompt would be the closed-book one."""
+    """The full context; None without one, since the prompt would equal that of closed_book."""
     return instance.passages or None
 
 
 def oracle(instance: Instance) -> list[Passage] | None:
-    """The gold passages alone; None where the instance has no gold."""
+    """The gold passages; None if the instance has none."""
     return [instance.passages[position] for position in sorted(instance.gold)] or None
 
 
 def retrieved(retrieval: Retrieval, ranker: Ranker, k: int) -> Show:
-    """The k best passages of the context for the query, all where there are fewer; None where there is no context."""
+    """The k best passages of the context for the query, or all if there are fewer; None without a context."""
 
     def show(instance: Instance) -> list[Passage] | None:
         if not instance.passages:
@@ -52,7 +52,7 @@ def retrieved(retrieval: Retrieval, ranker: Ranker, k: int) -> Show:
 
 
 def retrieved_condition(retrieval: Retrieval, ranker: Ranker, k: int) -> Condition:
-    """The condition that shows the k best passages by a ranker."""
+    """The condition that shows a ranker's k best passages."""
     return Condition(f"retrieved_{ranker}@{k}", retrieved(retrieval, ranker, k), selects=True, ranker=ranker)
 
 

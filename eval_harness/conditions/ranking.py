@@ -1,4 +1,4 @@
-"""Rankings of the passages of one context for its query, best first, ties in the order of the context."""
+"""Rankings of one context's passages for its query, best first; ties keep the order of the context."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -26,9 +26,9 @@ _LIBRARIES = {
 
 
 class Retrieval:
-    """Ranks passages for a query, without its answer, by BM25, by an encoder's inner product, or by both.
+    """Ranks passages for a query, without its answer, by BM25, by an encoder's inner product, or by a fusion of both.
 
-    A vector depends on its text alone: texts are encoded one by one, in float32, and once.
+    An embedding depends on its text alone: each text is encoded once, by itself, in float32.
     """
 
     def __init__(self, model: str = ENCODER) -> None:
@@ -36,17 +36,17 @@ class Retrieval:
         self._vectors: dict[tuple[str, Text], np.ndarray] = {}
 
     def ranked(self, ranker: Ranker, query: str, passages: Sequence[Passage]) -> list[int]:
-        """Positions of all passages, best first; `hybrid` is the reciprocal rank fusion of the two others."""
+        """Positions of all passages, best first; `hybrid` is the reciprocal rank fusion of the other two."""
         if ranker == "bm25":
             return _order(bm25_scores(query, passages, self._terms))
         if ranker == "dense":
             return _order(self._similarities(query, passages))
         runs = [self.ranked(one, query, passages) for one in ("bm25", "dense")]
-        # Fusion breaks ties by id, and these ids sort as the context does.
+        # Fusion breaks ties by id; these ids sort in the order of the context.
         return [int(id) for id in rrf([[f"{position:09}" for position in run] for run in runs])]
 
     def describe(self, rankers: Sequence[Ranker]) -> dict[str, Any]:
-        """What the rankings depend on, for the record of a run."""
+        """What the rankings depend on, for a run's record."""
         parts = {part for ranker in rankers for part in (("bm25", "dense") if ranker == "hybrid" else (ranker,))}
         found: dict[str, Any] = {
             "versions": {name: version(name) for part in sorted(parts) for name in _LIBRARIES[part]}
@@ -83,11 +83,12 @@ class Retrieval:
     def _encoder(self, side: str) -> Encoder:
         import torch
 
-        return encoder(self.model, side, "float32", torch.get_num_threads())  # it would set another number for all
+        # An encoder sets torch's number of threads, for the whole process; keep it.
+        return encoder(self.model, side, "float32", torch.get_num_threads())
 
 
 def bm25_scores(query: str, passages: Sequence[Passage], terms: Callable[[str], list[str]]) -> np.ndarray:
-    """BM25 in Lucene's formula, with the statistics of these passages alone; a term of the query counts each time.
+    """BM25 in Lucene's formula, with statistics of these passages alone; repeated query terms count each time.
 
     score = sum over terms of ln(1 + (n - df + 0.5) / (df + 0.5)) * tf / (tf + k1 (1 - b + b length / mean length)).
     """

@@ -1,4 +1,4 @@
-"""Reads the published dataset folder: manifest and Parquet, nothing of the builder's insides."""
+"""Reads a published dataset folder: its manifest and Parquet files."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -15,7 +15,7 @@ from builders.tasks import TaskSpec
 
 _COLUMNS = "id context_id task query answers passages gold hops reasoning_types flags".split()
 _OF_FORMAT_2 = "config question_id depth".split()
-_BATCH_ROWS = 16  # rows of the longest configs hold megabytes each
+_BATCH_ROWS = 16  # rows of the longest configs are megabytes each
 
 
 class Passage(NamedTuple):
@@ -28,10 +28,10 @@ class Passage(NamedTuple):
 
 
 class Instance(NamedTuple):
-    """One row of a config; `gold` holds positions in `passages`, instances with one `context_id` share them all.
+    """One row of a config; `gold` are positions in `passages`; instances with the same `context_id` share all passages.
 
-    `question_id` is the same in every row that asks the question, and `depth` where the config sets the place of gold,
-    in percent of the context.
+    `question_id` is the same in every row that asks the question; `depth`, if the config sets it, is the position of
+    the gold in percent of the context.
     """
 
     id: str
@@ -60,7 +60,7 @@ class Instance(NamedTuple):
 
 
 def prompt_over(instance: Instance, passages: Sequence[Passage], cites: bool = False) -> Prompt:
-    """The prompt for an instance's query over passages; with `cites`, it asks for their numbers too."""
+    """The prompt for an instance's query over passages; with `cites`, it also asks for passage numbers."""
     return render(instance.spec, instance.query, [(passage.title, passage.text) for passage in passages], cites)
 
 
@@ -82,25 +82,25 @@ class Dataset(NamedTuple):
 
     @property
     def manifest_sha256(self) -> str:
-        """The digest of its manifest, which pins every file."""
+        """The sha256 of its manifest, which pins every file."""
         return self.manifest.sha256
 
     def describe(self) -> dict[str, str]:
-        """What it is, for records: name, version and digest."""
+        """Name, version and digest, for records."""
         return {"name": self.name, "version": self.version, "manifest_sha256": self.manifest_sha256}
 
 
 def open_dataset(folder: Path) -> Dataset:
-    """The dataset in `folder`; SetupError where no readable manifest is."""
+    """The dataset in `folder`; SetupError without a readable manifest."""
     return Dataset(folder, read_manifest(folder))
 
 
 def load_instances(
     dataset: Dataset, config: str, split: str, tasks: Sequence[str] = (), limit: int | None = None
 ) -> list[Instance]:
-    """The instances of a config's split in file order: those of `tasks` (all when empty), the first `limit` of each.
+    """The instances of a config's split in file order: the first `limit` of each of the `tasks` (empty: all).
 
-    SetupError names what there is where the config, the split, a task or a column is missing.
+    SetupError lists what is available if the config, the split, a task or a column is missing.
     """
     taken: Counter[str] = Counter()
     instances: dict[str, Instance] = {}
@@ -112,7 +112,7 @@ def load_instances(
             raise SetupError(f"{config}/{split} has the id {row['id']!r} twice; check it with: icr2 validate")
         instances[row["id"]] = _instance(dataset, config, row)
     if unknown := set(tasks) - set(taken):
-        raise SetupError(f"{config}/{split} has no task {_listed(unknown)}; there are {_listed(taken)}")
+        raise SetupError(f"{config}/{split} has no task {_listed(unknown)}; available: {_listed(taken)}")
     if not instances:
         raise SetupError(f"{config}/{split} of {dataset.folder} has no rows; check it with: icr2 validate")
     return list(instances.values())
@@ -125,25 +125,25 @@ def names(dataset: Dataset, config: str, split: str) -> Iterator[tuple[str, str]
 
 
 def scan(dataset: Dataset, config: str, split: str, ids: Collection[str]) -> Iterator[Instance]:
-    """The instances of a config's split that have one of the ids, in file order, one at a time."""
+    """Yields the instances of a config's split that have one of the ids, in file order."""
     yield from (_instance(dataset, config, row) for row in _rows(dataset, config, split) if row["id"] in ids)
 
 
 def find_instance(dataset: Dataset, config: str, split: str, id: str) -> Instance:
-    """The instance with an id; SetupError where the config's split has none."""
+    """The instance with this id; SetupError if the config's split has none."""
     for instance in scan(dataset, config, split, {id}):
         return instance
     raise SetupError(f"{config}/{split} has no instance {id!r}; list ids with: icr2 sql")
 
 
 def shard(instances: Sequence[Instance], number: int, of: int) -> list[Instance]:
-    """Part `number` (from 1) of `of` parts: contexts are dealt in turn, each with all its instances."""
+    """Part `number` (from 1) of `of` parts: contexts are dealt round robin, each with all its instances."""
     turns = {context: turn for turn, context in enumerate(dict.fromkeys(one.context_id for one in instances))}
     return [one for one in instances if turns[one.context_id] % of == number - 1]
 
 
 def check_parts(dataset: Dataset, configs: Sequence[str], split: str) -> None:
-    """Raises SetupError unless every config has the split in readable files, before any time is spent on one."""
+    """Raises SetupError unless every config has the split in readable files; run before any long work."""
     for config in configs:
         for path in _files(dataset, config, split):
             with _opened(path, _columns(dataset)):
@@ -151,15 +151,15 @@ def check_parts(dataset: Dataset, configs: Sequence[str], split: str) -> None:
 
 
 def _files(dataset: Dataset, config: str, split: str) -> list[Path]:
-    """A split's files in order; SetupError where there are none, or some are missing."""
+    """A split's files in order; SetupError if there are none, or some are missing."""
     files = {str(name): files for name, files in dataset.manifest.config(config).files.items()}
     if split not in files:
-        raise SetupError(f"{config} of {dataset.folder} has no split {split!r}; there are {_listed(files)}")
+        raise SetupError(f"{config} of {dataset.folder} has no split {split!r}; available: {_listed(files)}")
     paths = [dataset.manifest.path_of(dataset.folder, file) for file in files[split]]
     there = [path for path in paths if path.is_file()]
     if len(there) < len(paths):
         raise SetupError(
-            f"{dataset.folder} holds {len(there)} of the {len(paths)} files of {config}/{split}; download or build the "
+            f"{dataset.folder} has {len(there)} of the {len(paths)} files of {config}/{split}; download or build the "
             "dataset again"
         )
     return paths
@@ -170,7 +170,7 @@ def _columns(dataset: Dataset) -> list[str]:
 
 
 def _rows(dataset: Dataset, config: str, split: str, columns: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
-    """The rows of a split in file order, all columns that instances need unless some are named."""
+    """The rows of a split in file order, with the given columns, by default all that instances need."""
     wanted = _columns(dataset)
     for path in _files(dataset, config, split):
         with _opened(path, wanted) as file:
@@ -180,7 +180,7 @@ def _rows(dataset: Dataset, config: str, split: str, columns: Sequence[str] = ()
 
 @contextmanager
 def _opened(path: Path, wanted: Sequence[str]) -> Iterator[Any]:
-    """A Parquet file that has the wanted columns; SetupError where it has not, or cannot be read."""
+    """A Parquet file with the wanted columns; SetupError if it lacks one or cannot be read."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -189,9 +189,9 @@ def _opened(path: Path, wanted: Sequence[str]) -> Iterator[Any]:
             if missing := set(wanted) - set(file.schema_arrow.names):
                 raise SetupError(f"{path} lacks the columns {_listed(missing)}; check it with: icr2 validate")
             yield file
-    except (pa.ArrowException, OSError) as error:  # Arrow tells of a broken page by OSError
+    except (pa.ArrowException, OSError) as error:  # Arrow raises OSError for a broken page
         reason = str(error).splitlines()[0]
-        raise SetupError(f"{path} is no readable Parquet file: {reason}; check it with: icr2 validate") from None
+        raise SetupError(f"{path} is not a readable Parquet file: {reason}; check it with: icr2 validate") from None
 
 
 def _instance(dataset: Dataset, config: str, row: dict[str, Any]) -> Instance:

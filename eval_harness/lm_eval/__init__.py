@@ -1,1 +1,1 @@
-"""Task files for lm-eval, and what they call."""
+"""Task files for lm-eval, and the functions that they call."""

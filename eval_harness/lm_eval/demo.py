@@ -1,4 +1,4 @@
-"""The task files of the demo, kept in the cache: they follow from its recipe, so the demo need not be built."""
+"""The demo's task files, kept in the cache. They are derived from its recipe, so the demo need not be built."""
 
 from hashlib import sha256
 from pathlib import Path
@@ -10,11 +10,11 @@ from builders.load_recipe import load_recipe
 from eval_harness.lm_eval.hooks import VERSION
 from eval_harness.lm_eval.write import Source, task_files
 
-DATASET = "icr2"  # the folder of the demo, next to the files or where lm-eval runs
+DATASET = "icr2"  # the demo's folder, next to the task files or in lm-eval's working directory
 
 
 def demo_tasks() -> Path:
-    """The folder with the demo's task files, written whole when it is missing or differs from what is made now."""
+    """The folder with the demo's task files, rewritten as a whole if it is missing or out of date."""
     recipe, _ = load_recipe("demo", [])
     files = task_files(Source(DATASET, None, recipe.configs, recipe.tasks_of({})))
     content = sha256("".join(f"{name}\0{text}\0" for name, text in sorted(files.items())).encode()).hexdigest()
@@ -23,7 +23,7 @@ def demo_tasks() -> Path:
         try:
             _write(files, folder)
         except OSError as error:
-            if _read(folder) != files:  # or else another process was first
+            if _read(folder) != files:  # otherwise another process wrote them first
                 raise SetupError(
                     f"cannot write to {folder.parent}: {error.strerror}; set ICR2_CACHE to another folder"
                 ) from None

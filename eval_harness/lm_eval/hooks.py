@@ -1,4 +1,4 @@
-"""What the task files for lm-eval call: it makes their documents and scores the outputs, as `icr2 eval` does."""
+"""Functions that the lm-eval task files call: they load documents and score outputs as `icr2 eval` does."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -16,9 +16,9 @@ from eval_harness.methods.limits import LIMITS
 from eval_harness.methods.registry import setting
 from eval_harness.scoring.score import Wanted, score_output
 
-VERSION = "1.0"  # raised with every change that moves a score; README.md in this folder lists the changes
+VERSION = "1.0"  # raised with every change that affects a score; README.md in this folder lists the changes
 SPLIT = "test"
-UNPARSED = "unparsed"  # the share of outputs in which no answer could be read
+UNPARSED = "unparsed"  # the share of outputs from which no answer could be parsed
 
 Document = dict[str, Any]
 
@@ -33,10 +33,10 @@ def documents(
 ) -> dict[str, Any]:
     """The documents of one task of a config under one method, as lm-eval's `custom_dataset` gives them, by split.
 
-    `subset` names config, task and method. `dataset` is a folder, looked for next to the task file and then in the
-    current folder, or with `dataset_revision` a repository of the Hub. `settings` are the model's arguments and what
-    `--metadata` holds. Left out are instances that no run counts: without an answer to score against, or without what
-    the method needs. SetupError where the task files are older than this code, or where a prompt would not fit.
+    `subset` names config, task and method. `dataset` is a folder, searched for next to the task file and then in the
+    current folder, or with `dataset_revision` a Hub repository. `settings` are the model's arguments and the contents
+    of `--metadata`. Instances that no run counts are left out: those without a reference answer, or without what
+    the method needs. SetupError if the task files are older than this code, or if a prompt would not fit.
     """
     if version != VERSION:
         raise SetupError(
@@ -50,7 +50,7 @@ def documents(
         if instance.task == task and (document := _document(instance, config, method))
     ]
     if not found:
-        raise SetupError(f"{config}/{SPLIT} of {folder} has no instance of {task} that {method} can be scored on")
+        raise SetupError(f"{config}/{SPLIT} of {folder} has no {task} instance that {method} can be scored on")
     limit = LIMITS.answers[_task(found[0]).kind]
     check_room([document["prompt"] for document in found], limit, settings)
     from datasets import Dataset
@@ -65,7 +65,7 @@ def scores(document: Document, outputs: Sequence[str]) -> dict[str, float]:
 
 
 def _task(document: Document) -> TaskSpec:
-    """The task of a document, which keeps what scoring needs of it."""
+    """The task of a document, from the fields that the document keeps."""
     said = json.loads(document["spec"])
     return TaskSpec(document["task"], said["kind"], said["labels"], said["scorer"])
 
@@ -101,5 +101,5 @@ def _folder(dataset: str, config: str, revision: str | None, source: str) -> Pat
 
 @lru_cache(maxsize=1)
 def _instances(folder: Path, config: str) -> list[Instance]:
-    """The instances of a config, kept for its other tasks, which lm-eval loads next."""
+    """The instances of a config, cached for its other tasks, which lm-eval loads next."""
     return load_instances(open_dataset(folder), config, SPLIT)

@@ -7,9 +7,9 @@ from builders.hub import from_hub
 
 
 def fetch(repository: str, revision: str | None, files: Sequence[str]) -> Path:
-    """The folder that holds the files of a repository that match `files`, downloaded if needed; its name is a commit.
+    """The folder with a repository's files that match `files`, downloaded if needed; it is named after a commit.
 
-    Without a network it is what was fetched before. SetupError where the Hub does not give them.
+    Without a network, the cached download is used. SetupError if the Hub does not serve them.
     """
     from huggingface_hub import snapshot_download
 

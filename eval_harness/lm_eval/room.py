@@ -1,4 +1,4 @@
-"""Whether prompts fit the model that lm-eval was given: it would cut them from the left, the instruction first."""
+"""Checks that prompts fit the model: lm-eval would truncate them from the left, the instruction first."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -11,11 +11,11 @@ _LOG = logging.getLogger(__name__)
 
 
 def check_room(prompts: Sequence[str], new_tokens: int, settings: Mapping[str, Any]) -> None:
-    """Raises SetupError where a prompt with its template and `new_tokens` passes what the model takes.
+    """Raises SetupError if a prompt with its template and `new_tokens` exceeds the model's context length.
 
-    `settings` are lm-eval's model arguments: `pretrained` with `tokenizer`, `revision` and `max_length`. A model
-    without `pretrained`, behind an endpoint for instance, is not checked, nor is one whose tokenizer needs code of
-    its own; the log says so.
+    `settings` are lm-eval's model arguments: `pretrained` with `tokenizer`, `revision` and `max_length`. Models
+    without `pretrained`, such as those behind an endpoint, and models whose tokenizer needs remote code are not
+    checked; the log says so.
     """
     model = settings.get("pretrained")
     if not isinstance(model, str):
@@ -25,18 +25,18 @@ def check_room(prompts: Sequence[str], new_tokens: int, settings: Mapping[str, A
         limit = int(settings.get("max_length") or _positions(model, revision))
         tokenizer = _tokenizer(str(settings.get("tokenizer") or model), revision)
     except (OSError, ValueError) as error:
-        _LOG.warning("whether prompts fit %s is not checked: %s", model, str(error).strip().splitlines()[0])
+        _LOG.warning("not checked whether prompts fit %s: %s", model, str(error).strip().splitlines()[0])
         return
-    for prompt in sorted(prompts, key=len, reverse=True):  # what does not fit shows at once
+    for prompt in sorted(prompts, key=len, reverse=True):  # the longest first, to fail at once
         if (length := _length(tokenizer, prompt) + new_tokens) > limit:
             raise SetupError(
                 f"a prompt needs {length:,} tokens with {new_tokens} for the answer, and {model} takes {limit:,}; "
-                "choose a shorter config or a model with more room"
+                "choose a shorter config or a model with a longer context"
             )
 
 
 def _length(tokenizer: Any, prompt: str) -> int:
-    """Tokens of a prompt inside the chat template, where there is one."""
+    """Tokens of a prompt, in the chat template if the model has one."""
     if not tokenizer.chat_template:
         return len(tokenizer(prompt, verbose=False).input_ids)
     text = tokenizer.apply_chat_template(
@@ -54,7 +54,7 @@ def _tokenizer(name: str, revision: str) -> Any:
 
 @lru_cache(maxsize=2)
 def _positions(name: str, revision: str) -> int:
-    """The smaller of the model's positions and its tokenizer's limit, which is about 1e30 where it is not set."""
+    """The smaller of the model's positions and its tokenizer's limit, which is about 1e30 if unset."""
     from transformers import AutoConfig
 
     config = AutoConfig.from_pretrained(name, revision=revision).get_text_config()

@@ -1,4 +1,4 @@
-"""Writes task files for lm-eval: for every config, condition and task of a dataset, and the groups over them."""
+"""Writes lm-eval task files for every config, condition and task of a dataset, and groups over them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -14,8 +14,8 @@ from eval_harness.methods.limits import LIMITS
 from eval_harness.scoring.base import COUNTS
 from eval_harness.scoring.registry import scorer_of
 
-MIXED = "icr2"  # the family of configs of a length and a ratio
-METHODS = {"": "vanilla_rag", "_closed_book": "closed_book", "_oracle": "oracle_rag"}  # by the end of a task's name
+MIXED = "icr2"  # the family of configs with a length and a ratio
+METHODS = {"": "vanilla_rag", "_closed_book": "closed_book", "_oracle": "oracle_rag"}  # by the suffix of a task's name
 _TURN_ENDS = [
     "<|im_end|>",
     "<|eot_id|>",
@@ -26,21 +26,21 @@ File = dict[str, Any]
 
 
 class Config(Protocol):
-    """What manifests and recipes say of a config."""
+    """A config as manifests and recipes describe it."""
 
     @property
     def family(self) -> str:
-        """`icr2` where the configs of a length differ in their ratio."""
+        """The family; `icr2` if the configs of a length differ in ratio."""
         ...
 
     @property
     def length(self) -> str | None:
-        """The label of its context length."""
+        """The label of the context length."""
         ...
 
 
 class Source(NamedTuple):
-    """What task files are made for: where the dataset is, its configs with a test split, and its tasks."""
+    """The source of task files: the dataset's location, its configs with a test split, and its tasks."""
 
     dataset: str  # a folder, or with `revision` a repository of the Hub
     revision: str | None
@@ -49,7 +49,7 @@ class Source(NamedTuple):
 
 
 def source_of(manifest: Manifest, dataset: str, revision: str | None = None) -> Source:
-    """The source that a manifest describes; SetupError where no config has a test split."""
+    """The source that a manifest describes; SetupError if no config has a test split."""
     configs = {name: config for name, config in manifest.configs.items() if SPLIT in config.files}
     if not configs:
         raise SetupError(f"{dataset} has no config with the split {SPLIT!r}; build it with test instances")
@@ -57,10 +57,10 @@ def source_of(manifest: Manifest, dataset: str, revision: str | None = None) -> 
 
 
 def write_tasks(source: Source, folder: Path) -> int:
-    """Writes the files into `folder` and returns how many; SetupError where other task files lie in it."""
+    """Writes the files into `folder` and returns how many; SetupError if it contains other task files."""
     files = task_files(source)
     if others := sorted({path.name for path in folder.glob("*.yaml")} - files.keys()):
-        raise SetupError(f"{folder} holds other task files, such as {others[0]}; choose another folder")
+        raise SetupError(f"{folder} contains other task files, such as {others[0]}; choose another folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
@@ -71,7 +71,7 @@ def write_tasks(source: Source, folder: Path) -> int:
 
 
 def task_files(source: Source) -> dict[str, str]:
-    """The text of each file by its name; files whose names start with `_` contain what others have in common."""
+    """The text of each file by name; files whose names start with `_` contain what others share."""
     files: dict[str, File] = {"_base": _base(source)}
     files |= {f"_{task.name}": _kind(task) for task in source.tasks}
     for ending, method in METHODS.items():
@@ -121,7 +121,7 @@ def _task(group: str, config: str, task: str, method: str) -> File:
 
 
 def _config_group(name: str, tasks: Sequence[TaskSpec]) -> File:
-    """The group of a config's tasks; where all tasks have the same scorer, it has their macro average."""
+    """The group of a config's tasks, with a macro average if all have the same scorer."""
     group = _group(name, [f"{name}_{task.name}" for task in tasks])
     headlines = {scorer_of(task).metrics[0] for task in tasks}
     if len(headlines) > 1:
@@ -131,7 +131,7 @@ def _config_group(name: str, tasks: Sequence[TaskSpec]) -> File:
 
 
 def _groups(configs: Mapping[str, Config], ending: str) -> Iterator[tuple[str, list[str]]]:
-    """A group for each length, of all its ratios, and the group `icr2` of these."""
+    """A group for each length over all its ratios, and the group `icr2` of these groups."""
     lengths: dict[str, list[str]] = {}
     for config, about in configs.items():
         if about.family == MIXED:
@@ -146,7 +146,7 @@ def _group(name: str, members: Sequence[str]) -> File:
 
 
 def _name(config: str, about: Config) -> str:
-    """`icr2_1k_p75` for a config of a length and a ratio; other configs already have their family in their name."""
+    """`icr2_1k_p75` for a config with a length and a ratio; other configs have their family in their name."""
     return f"{MIXED}_{config}" if about.family == MIXED else config
 
 
@@ -155,10 +155,10 @@ class _Function(str):
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes functions as lm-eval reads them, and equal values again instead of a reference to the first."""
+    """Writes functions in lm-eval's notation, and repeats equal values instead of using YAML anchors."""
 
     def ignore_aliases(self, data: Any) -> bool:
-        """No value is written as a reference."""
+        """Disables anchors."""
         return True
 
 

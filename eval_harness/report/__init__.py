@@ -1,4 +1,4 @@
-"""What a run says: the table printed after it, and the report over several runs."""
+"""The summary table of a run, and the report over several runs."""
 
 from eval_harness.report.table import Cell, cells, macro, summary, table
 

@@ -18,7 +18,7 @@ FORMATS = ("md", "csv", "html", "png")
 def write_document(
     document: Document, study: Study | None, instances: Instances, out: Path, formats: Sequence[str] = FORMATS
 ) -> list[Path]:
-    """Writes a report into a folder and returns its files; the page lists the rows of `study` with their instances."""
+    """Writes a report into a folder and returns its files; the page lists the results of `study` with instances."""
     from eval_harness.report.figures import write_png
 
     out.mkdir(parents=True, exist_ok=True)
@@ -42,7 +42,7 @@ def write_document(
 
 
 def markdown(document: Document, *, with_figures: bool) -> str:
-    """The report as Markdown, with its figures as files beside it."""
+    """The report as Markdown, which links to the figure files."""
     parts = [f"# {_escaped(document.title)}"]
     for section in document.sections:
         parts.append(_table(section))
@@ -53,7 +53,7 @@ def markdown(document: Document, *, with_figures: bool) -> str:
 
 
 def _table(section: Section) -> str:
-    """A section with its table, cells escaped and lines kept."""
+    """A section with its table; cells are escaped and keep their line breaks."""
     lines = [[_cell(text) for text in row] for row in (section.header, *section.rows)]
     marks = [":---"] * section.left + ["---:"] * (len(section.header) - section.left)
     table = [f"| {' | '.join(row)} |" for row in (lines[0], marks, *lines[1:])]
@@ -65,7 +65,7 @@ def _cell(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Text that a Markdown reader shows as it is."""
+    """Text escaped for Markdown."""
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     for mark in "\\`*[]|":
         text = text.replace(mark, f"\\{mark}")
@@ -73,7 +73,7 @@ def _escaped(text: str) -> str:
 
 
 def _csv(lines: Iterable[Line]) -> str:
-    """Lines with the columns of all of them; a number that is not there is empty, never 0."""
+    """Lines with the union of their columns; a missing number is empty, never 0."""
     kept = list(lines)
     output = StringIO()
     columns = list(dict.fromkeys(name for line in kept for name in line))

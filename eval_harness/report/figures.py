@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito's palette, which readers with any colour vision can tell apart; markers repeat the difference.
+# Okabe and Ito's colour-blind safe palette; markers repeat the distinction.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-BOUNDS = {"closed_book": (":", "x"), "oracle": ("--", "*")}  # what the lines of the other conditions lie between
+BOUNDS = {"closed_book": (":", "x"), "oracle": ("--", "*")}  # bounds for the other conditions
 
 
 class Point(NamedTuple):
-    """A mean at a place on the horizontal axis, with its interval."""
+    """A mean at a position on the x axis, with its interval."""
 
     x: float
     mean: float
@@ -38,36 +38,36 @@ class Line(NamedTuple):
     points: list[Point]
 
 
-Panels = dict[str, dict[str, list[Line]]]  # by row's title, then task
+Panels = dict[str, dict[str, list[Line]]]  # by row title, then task
 
 
 def by_ratio(report: Report) -> Panels:
-    """Lines over confounding ratios in percent: a row of panels for each length with two ratios or more."""
+    """Lines over confounding ratios in percent: a row of panels for each length with at least two ratios."""
     return _panels(report, lambda facts: facts.length or "", lambda facts: facts.ratio)
 
 
 def by_length(report: Report) -> Panels:
-    """Lines over lengths in tokens: a row of panels for each ratio (or family) with two lengths or more."""
+    """Lines over lengths in tokens: a row of panels for each ratio (or family) with at least two lengths."""
     return _panels(report, _line_name, lambda facts: facts.tokens)
 
 
 def ratio_figure(report: Report) -> "Figure | None":
-    """Figure 1; None where no length has two ratios."""
+    """Figure 1; None if no length has two ratios."""
     return lines_figure(by_ratio(report), "confounding ratio, %", report.study.headlines, log=False)
 
 
 def length_figure(report: Report) -> "Figure | None":
-    """Score against length; None where no ratio has two lengths."""
+    """Score against length; None if no ratio has two lengths."""
     return lines_figure(by_length(report), "length, tokens", report.study.headlines, log=True)
 
 
 def write_png(figure: "Figure", path: Path) -> None:
-    """Writes a figure with no trace of the library's version, so that equal pictures are equal bytes."""
+    """Writes a figure without the library's version, so that equal figures have equal bytes."""
     figure.savefig(path, dpi=150, metadata={"Software": None})
 
 
 def svg_of(figure: "Figure") -> bytes:
-    """A figure as SVG with its letters drawn, so that it needs no font; without a date."""
+    """A figure as SVG, with text as paths so that it needs no font, and without a date."""
     import matplotlib
 
     with matplotlib.rc_context({"svg.hashsalt": "icr2", "svg.fonttype": "path"}):
@@ -109,7 +109,7 @@ def _line_name(facts: ConfigFacts) -> str:
 
 
 def lines_figure(panels: Panels, x_label: str, headlines: Mapping[str, str], *, log: bool) -> "Figure | None":
-    """Rows of panels, a task across each with the name of its metric; None where there is no panel."""
+    """Rows of panels, one panel per task with the name of its metric; None without a panel."""
     if not panels:
         return None
     from matplotlib.figure import Figure
@@ -134,14 +134,14 @@ def lines_figure(panels: Panels, x_label: str, headlines: Mapping[str, str], *, 
 def _legend(figure: "Figure") -> None:
     found = [axis.get_legend_handles_labels() for axis in figure.axes]
     handles = {label: handle for handles, labels in found for handle, label in zip(handles, labels, strict=True)}
-    across = max(1, min(len(handles), int(figure.get_figwidth() / 2.2)))  # inches for the longest name
+    across = max(1, min(len(handles), int(figure.get_figwidth() / 2.2)))  # 2.2 inches fit the longest name
     figure.legend(
         list(handles.values()), list(handles), loc="outside upper center", ncols=across, frameon=False, fontsize=8
     )
 
 
 def _looks(panels: Panels) -> dict[tuple[str, str], tuple[str, str, str]]:
-    """Colour, line and marker of each model and method: colours tell models apart, or methods of the only model."""
+    """Colour, line and marker of each model and method: colours distinguish models, or methods of a single model."""
     lines = [line for by_task in panels.values() for found in by_task.values() for line in found]
     models = list(dict.fromkeys(line.model for line in lines))
     methods = list(dict.fromkeys(line.method for line in lines))
@@ -196,7 +196,7 @@ def _scale(axis: "Axes", places: Sequence[float], *, log: bool) -> None:
 
 
 def _tokens(place: float) -> str:
-    """A number of tokens as lengths are written: 4096 is 4k."""
+    """A number of tokens in the notation of lengths: 4096 is 4k."""
     for size, letter in ((2**20, "m"), (2**10, "k")):
         if place >= size and place % size == 0:
             return f"{place / size:g}{letter}"
@@ -204,5 +204,5 @@ def _tokens(place: float) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text that the library does not take for a formula."""
+    """Text escaped so that matplotlib does not parse it as a formula."""
     return text.replace("$", r"\$")

@@ -1,4 +1,4 @@
-"""Instances of a dataset folder, as the page shows them."""
+"""Instances of a dataset folder, for the page."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping
@@ -18,12 +18,12 @@ Instances = dict[tuple[str, str], dict[str, Any]]
 
 
 def instances_of(study: Study, folder: Path) -> Instances:
-    """The instances behind a study's rows; SetupError where `folder` holds another dataset than the runs used."""
+    """The instances behind a study's results; SetupError if `folder` is not the dataset of the runs."""
     dataset = open_dataset(folder)
     if dataset.manifest_sha256 != study.manifest_sha256:
         raise SetupError(
             f"{folder} is {dataset.name} {dataset.version} ({dataset.manifest_sha256[:12]}), and the runs are on "
-            f"{study.title} ({study.manifest_sha256[:12]}); give --dataset the folder that they used"
+            f"{study.title} ({study.manifest_sha256[:12]}); give the dataset of the runs with --dataset"
         )
     wanted: dict[str, set[str]] = {config: set() for config in study.configs}
     for row in study.all_rows:
@@ -32,10 +32,10 @@ def instances_of(study: Study, folder: Path) -> Instances:
 
 
 def first_instances(folder: Path, configs: Collection[str], split: str, limit: int) -> Instances:
-    """The first `limit` instances of each task in each config's split; all configs, when none is named."""
+    """The first `limit` instances of each task in the split of each config (default: all configs)."""
     there = read_manifest(folder).configs
     if unknown := sorted(set(configs) - set(there)):
-        raise SetupError(f"no config {', '.join(unknown)} in {folder}; there are {', '.join(there)}")
+        raise SetupError(f"no config {', '.join(unknown)} in {folder}; available: {', '.join(there)}")
     connection = connect(folder)
     wanted: dict[str, list[str]] = {}
     for config in configs or there:
@@ -47,7 +47,7 @@ def first_instances(folder: Path, configs: Collection[str], split: str, limit: i
                 wanted[config].append(id)
     if not any(wanted.values()):
         splits = sorted({split for config in configs or there for split in there[config].files})
-        raise SetupError(f"no rows in split {split!r} of {folder}; its splits are {', '.join(splits)}")
+        raise SetupError(f"no rows in split {split!r} of {folder}; available splits: {', '.join(splits)}")
     return _read(folder, wanted)
 
 

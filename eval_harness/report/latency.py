@@ -1,4 +1,4 @@
-"""How long answers took, and what of it each step took (paper, table 7)."""
+"""Latency of answers, in total and by step (paper, table 7)."""
 
 from collections.abc import Sequence
 
@@ -8,14 +8,14 @@ from eval_harness.report.study import Study
 from eval_harness.run.results import Row
 
 _NOTES = [
-    "Mean seconds an answer; those of a batch are its time divided by its size. Tokens read are those of the prompt "
-    "that was answered, without what an earlier answer or a probe had read; where methods share a context, the first "
-    "of them reads it for all, so run one alone to time it.",
+    "Mean seconds per answer; in a batch, its time divided by its size. Tokens read are the tokens of the answered "
+    "prompt, without those reused from an earlier answer or a probe. If methods share a context, the first of them "
+    "reads it for all, so run a method alone to time it.",
 ]
 
 
 def latency(study: Study) -> Section:
-    """Seconds, steps and tokens of each method, config and model that answered."""
+    """Seconds, steps and tokens by method, config and model."""
     found: dict[Setting, list[Row]] = {}
     for label, rows in study.rows.items():
         for row in rows:
@@ -33,7 +33,7 @@ def latency(study: Study) -> Section:
         for one, rows in found.items()
     ]
     header = ["method", "config", "model", "n", "seconds", *steps, "tokens read", "tokens written"]
-    return Section("latency", "Table 7: seconds an answer", _NOTES, header, lines, 3, "Latency", folded=True)
+    return Section("latency", "Table 7: seconds per answer", _NOTES, header, lines, 3, "Latency", folded=True)
 
 
 def _step(rows: Sequence[Row], step: str) -> str:

@@ -11,7 +11,7 @@ from eval_harness.report.statistics import MACRO, holm
 
 
 def csv_tables(report: Report) -> dict[str, list[Line]]:
-    """The lines of table3.csv, differences.csv and lengths.csv, one a number."""
+    """The lines of table3.csv, differences.csv and lengths.csv, one number per line."""
     differing = [_difference_lines("config", report.configs), _difference_lines("method", report.methods)]
     return {
         "table3.csv": [line for standing in report.standings for line in _score_lines(standing)],

@@ -1,4 +1,4 @@
-"""Paired comparisons: two settings over the instances that both could answer."""
+"""Paired comparisons: two settings over the instances that count in both."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
@@ -14,7 +14,7 @@ Key = tuple[str, str]  # task and id
 
 
 class Score(NamedTuple):
-    """A score, the digest of the prompt that got it, and the question that it answers."""
+    """A score with the digest of its prompt and the id of its question."""
 
     value: float
     prompt: str
@@ -27,7 +27,7 @@ Scores = dict[Key, Score]
 class Comparison(NamedTuple):
     """`second` minus `first` for one model: of two configs under a method, or of two methods on a config.
 
-    `changes` are by task, with the macro average last; None where no instance is matched.
+    `changes` are by task, with the macro average last; None if no instance is matched.
     """
 
     model: str
@@ -38,7 +38,7 @@ class Comparison(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """Where a score stands."""
+    """The model, config and method of a score."""
 
     model: str
     config: str
@@ -46,7 +46,7 @@ class Setting(NamedTuple):
 
 
 def matched_rows(study: Study) -> dict[str, list[Row]]:
-    """The rows on instances that count under every model and method of their config, so that n is equal in it."""
+    """The results on instances that count under every model and method of their config, so that n is equal."""
     barred = unmet(study.all_rows)
     counts: dict[str, dict[Setting, set[Key]]] = {}
     for label, rows in study.rows.items():
@@ -61,12 +61,12 @@ def matched_rows(study: Study) -> dict[str, list[Row]]:
 
 
 def unmet(rows: Iterable[Row]) -> set[Key]:
-    """Instances that somewhere cannot meet a condition (no gold, no context); no comparison takes them."""
+    """Instances that cannot meet some condition (no gold, no context); excluded from every comparison."""
     return {(row.task, row.id) for row in rows if row.status == "n/a"}
 
 
 def scores_by_setting(study: Study) -> dict[Setting, Scores]:
-    """The scores that comparisons draw on, by setting."""
+    """The scores to compare, by setting."""
     barred = unmet(study.all_rows)
     found: dict[Setting, Scores] = {}
     for label, rows in study.rows.items():
@@ -79,9 +79,9 @@ def scores_by_setting(study: Study) -> dict[Setting, Scores]:
 
 
 def between_configs(study: Study, scores: Mapping[Setting, Scores]) -> list[Comparison]:
-    """Each config against the lowest ratio of its length, and against the shortest length of its ratio.
+    """Compares each config with the lowest ratio of its length, and with the shortest length of its ratio.
 
-    Left out where both configs gave a method the same prompts, as closed-book ones do.
+    Pairs of configs in which a method has the same prompts, such as closed_book, are left out.
     """
     facts = study.facts
     with_ratio = [(config, facts[config].ratio) for config in study.configs if facts[config].ratio is not None]
@@ -102,7 +102,7 @@ def between_configs(study: Study, scores: Mapping[Setting, Scores]) -> list[Comp
 
 
 def between_methods(study: Study, scores: Mapping[Setting, Scores], baseline: str) -> list[Comparison]:
-    """Each method against the baseline on every config."""
+    """Compares each method with the baseline on every config."""
     return [
         found
         for label in study.rows
@@ -114,14 +114,14 @@ def between_methods(study: Study, scores: Mapping[Setting, Scores], baseline: st
 
 
 def baseline_of(study: Study, wanted: str) -> str:
-    """The method that others are compared with: the wanted one if it was run, else the first."""
+    """The method to compare others with: the wanted one if it was run, otherwise the first."""
     return wanted if wanted in study.methods else study.methods[0]
 
 
 def by_task(
     values: Mapping[Key, float], questions: Mapping[Key, str], tasks: Iterable[str]
 ) -> dict[str, list[list[float]]]:
-    """The values of each question of each task, in the order of ids, so that no estimate depends on that of rows."""
+    """The values of each question of each task, sorted by id, so that estimates do not depend on the order of rows."""
     found: dict[str, dict[str, list[float]]] = {task: {} for task in tasks}
     for (task, id), value in sorted(values.items()):
         found[task].setdefault(questions[task, id], []).append(value)
@@ -143,7 +143,7 @@ def _compared(scores: Mapping[Setting, Scores], first: Setting, second: Setting)
 
 
 def _against_first(configs: Sequence[str], line: Callable[[str], object]) -> list[tuple[str, str]]:
-    """Pairs of a line's first config and each other one."""
+    """Pairs of a line's first config with each other one."""
     pairs = []
     for _, group in groupby(configs, key=line):
         first, *others = group
@@ -156,5 +156,5 @@ def _tokens(facts: ConfigFacts) -> int:
 
 
 def _line(facts: ConfigFacts) -> tuple[bool, str, int]:
-    """What configs of several lengths have in common, those with a ratio first: family and ratio."""
+    """Family and ratio, which configs of one line over lengths share; those with a ratio first."""
     return facts.ratio is None, facts.family, -1 if facts.ratio is None else facts.ratio

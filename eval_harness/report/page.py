@@ -19,7 +19,7 @@ _HERE = Path(__file__).parent
 
 
 class Picture(NamedTuple):
-    """A figure as a data URI, its caption, and the section that it stands below."""
+    """A figure as a data URI, its caption, and the section that it follows."""
 
     uri: str
     caption: str
@@ -29,9 +29,9 @@ class Picture(NamedTuple):
 def write_page(
     document: Document, study: Study | None, instances: Instances, path: Path, most: int = MOST_BYTES
 ) -> None:
-    """Writes the page, leaving out texts, and saying so, until it is within `most` bytes.
+    """Writes the page; leaves out texts, with a note, until it is within `most` bytes.
 
-    It needs no network and no other file; its policy forbids it to load any. All texts reach the browser as data.
+    It needs no network and no other file, and its content security policy forbids loading any. All texts are data.
     """
     from eval_harness.report.figures import svg_of
 
@@ -46,7 +46,7 @@ def write_page(
 
 
 def _smaller(room: Room) -> Room:
-    """Half the room for passages; once that is nothing much, half of it for outputs."""
+    """Halves the space for passages; once that is small, halves the space for outputs."""
     if room.passages:
         return room._replace(passages=room.passages // 2 if room.passages > 100_000 else 0)
     return room._replace(output=max(_LEAST_OUTPUT, room.output // 2))
@@ -72,7 +72,7 @@ def _rendered(document: Document, figures: list[Picture], shown: Payload) -> str
 
 
 def _packed(content: dict[str, Any]) -> str:
-    """Values as JSON, compressed, in letters that mean nothing to HTML; equal values give equal text."""
+    """Values as compressed JSON in base64, which is safe inside HTML; equal values give equal text."""
     text = json.dumps(content, ensure_ascii=True, separators=(",", ":"))
     return b64encode(gzip.compress(text.encode(), compresslevel=6, mtime=0)).decode()
 

@@ -1,4 +1,4 @@
-"""What a report is made of: tables, figures, and lines of numbers."""
+"""The parts of a report: tables, figures, and lines of numbers."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,9 +10,9 @@ Line = Mapping[str, Any]
 
 
 class Section(NamedTuple):
-    """A table under a heading: the first `left` columns are names, the others numbers; a cell may have lines.
+    """A table under a heading: the first `left` columns are names, the others numbers; cells may have several lines.
 
-    One with a `short` name is in the page's menu, and one that is `folded` shows its heading until it is opened.
+    A section with a `short` name is in the page's menu; a `folded` one shows only its heading until it is opened.
     """
 
     name: str
@@ -26,7 +26,7 @@ class Section(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """A figure, the name of its file, its caption, and the name of the section that it stands below."""
+    """A figure, its file name, its caption, and the name of the section that it follows."""
 
     name: str
     figure: "Figure"
@@ -35,7 +35,7 @@ class Drawn(NamedTuple):
 
 
 class Document(NamedTuple):
-    """A whole report; `tables` are the lines of each CSV file by its name."""
+    """A whole report; `tables` are the lines of each CSV file by name."""
 
     title: str
     subtitle: str

@@ -1,4 +1,4 @@
-"""What the page's browser shows, as plain values: each passage once, however many contexts it stands in."""
+"""The data of the page's instance browser as plain values; each passage is stored once."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -7,7 +7,7 @@ from eval_harness.report.instances import Instances
 from eval_harness.report.study import Study
 from eval_harness.run.results import Row
 
-# What a row of the results says of its answer, by its field.
+# Fields of a result shown with its answer.
 _SHOWN = (
     "status",
     "scores",
@@ -25,23 +25,23 @@ _SHOWN = (
 
 
 class Room(NamedTuple):
-    """How many characters a page may spend on the texts of passages, and on each output."""
+    """Character limits of a page: for the texts of all passages, and for each output."""
 
     passages: int
     output: int
 
 
 class Payload(NamedTuple):
-    """The values for the page, and what was left out of them, in words."""
+    """The values for the page, and notes on what was left out."""
 
     content: dict[str, Any]
     left_out: list[str]
 
 
 def payload(study: Study | None, instances: Instances, room: Room) -> Payload:
-    """The browser's rows with their instances; without a study, a row for each instance.
+    """The browser's rows with their instances; without a study, one row per instance.
 
-    Where `room` is short, passages that are gold for a row keep their text and others, from the last on, only a title.
+    If `room` is short, passages that are gold for a row keep their text; others, from the last on, only their title.
     """
     passages = _Passages()
     places = {key: place for place, key in enumerate(instances)}
@@ -59,7 +59,7 @@ def payload(study: Study | None, instances: Instances, room: Room) -> Payload:
 
 
 class _Passages:
-    """Distinct passages in the order in which contexts show them, gold ones known."""
+    """Unique passages in the order in which contexts show them, with the gold ones marked."""
 
     def __init__(self) -> None:
         self._places: dict[tuple[str, str, str], int] = {}
@@ -74,7 +74,7 @@ class _Passages:
         return place
 
     def texts(self, room: int) -> tuple[list[list[str | None]], int]:
-        """Pid, title and text of each passage, the text None past the room; and how many have none."""
+        """Pid, title and text of each passage, the text None beyond the limit; and how many have none."""
         order = sorted(self._places.items(), key=lambda item: (item[1] not in self._gold, item[1]))
         found: list[list[str | None]] = [[] for _ in order]
         bare = 0
@@ -97,7 +97,7 @@ def _instance(config: str, row: Mapping[str, Any], passages: _Passages) -> dict[
 
 
 def _role(role: str, gold: bool) -> str:
-    """The role in this row: in a context that rows share, another row's gold is not this one's."""
+    """The role in this row: in a shared context, gold of another row is not gold of this one."""
     return "gold" if gold else "gold of another query" if role == "gold" else role
 
 
@@ -118,9 +118,9 @@ def _row(label: str, row: Row, head: str, place: int | None, output: int) -> dic
 def _left_out(study: Study | None, instances: Instances, bare: int, n_passages: int, cut: int, room: Room) -> list[str]:
     found = []
     if study and not instances:
-        found.append("Queries, answers and contexts are not here: the report was made without --dataset.")
+        found.append("Queries, answers and contexts are missing: the report was written without --dataset.")
     if bare:
-        found.append(f"{bare:,} of {n_passages:,} passages are shown by title alone, to keep the page small.")
+        found.append(f"{bare:,} of {n_passages:,} passages are shown only by title, to keep the page small.")
     if cut:
-        found.append(f"{cut:,} outputs are cut at {room.output:,} characters; results.jsonl has all of them.")
+        found.append(f"{cut:,} outputs are truncated to {room.output:,} characters; results.jsonl has them in full.")
     return found

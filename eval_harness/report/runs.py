@@ -8,7 +8,7 @@ from eval_harness.report.study import Study
 
 
 def study_document(study: Study, baseline: str) -> Document:
-    """Every table and figure of a study; methods are compared with `baseline`, or the first where it was not run."""
+    """Every table and figure of a study; methods are compared with `baseline`, or with the first if it was not run."""
     found = compute(study, baseline)
     figures = [
         ("figure1", ratio_figure(found), "Figure 1: score against confounding ratio, with 95 % bands"),

@@ -1,4 +1,4 @@
-"""Every setting's scores with their intervals, and how fast they fall with length."""
+"""Scores of every setting with intervals, and their change with length."""
 
 from collections.abc import Mapping, Sequence
 from math import log2
@@ -11,11 +11,11 @@ from eval_harness.report.table import Cell, cells, counted, headline_of, listed
 from eval_harness.run.facts import Configs
 from eval_harness.run.results import Row
 
-HELD = 0.85  # the share of the score at the shortest length that an effective length still has
+HELD = 0.85  # the share of the score at the shortest length that an effective length keeps
 
 
 class Standing(NamedTuple):
-    """A setting's cells by task, and the interval of each task's headline and of the macro average over them."""
+    """A setting's cells by task, with intervals of each task's headline and of the macro average."""
 
     setting: Setting
     condition: str
@@ -24,10 +24,10 @@ class Standing(NamedTuple):
 
 
 class Fall(NamedTuple):
-    """How a score changes with length, for a model, a method and the configs of one line (family and ratio).
+    """The change of a score with length, for a model, a method and the configs of one line (family and ratio).
 
-    `slopes` is points of the score (as a share) per doubling of the length, by task and for the macro average;
-    `effective` is the longest length up to which the macro average keeps 85 % of the shortest one's.
+    `slopes` is the change of the score (as a share) per doubling of the length, by task and for the macro average;
+    `effective` is the longest length up to which the macro average keeps 85 % of that at the shortest.
     """
 
     model: str
@@ -38,7 +38,7 @@ class Fall(NamedTuple):
 
     @property
     def line(self) -> str:
-        """The configs as one short text."""
+        """The configs as a short text."""
         return listed(self.configs)
 
 
@@ -63,9 +63,9 @@ def _standing(setting: Setting, rows: Sequence[Row]) -> Standing:
 
 
 def falls(study: Study, scores: Mapping[Setting, Scores]) -> list[Fall]:
-    """How scores change with length, where a model and a method answered configs of two lengths or more.
+    """The change of scores with length, for each model and method with results on at least two lengths.
 
-    Left out where all lengths gave the same prompts.
+    Methods with the same prompts at all lengths are left out.
     """
     lines: dict[tuple[str, int | None], list[str]] = {}
     for config in study.configs:
@@ -97,7 +97,7 @@ def _fall(label: str, method: str, by_config: Mapping[str, Scores], facts: Confi
 
 
 def slopes_of(by_config: Mapping[str, Mapping[Key, float]], facts: Configs) -> dict[Key, float]:
-    """Each instance's least-squares slope over log2 of the length; their mean is the slope of the mean scores."""
+    """Each instance's least-squares slope over log2 of the length; their mean is the slope of the mean score."""
     doublings = {config: log2(facts[config].tokens or 1) for config in by_config}
     middle = sum(doublings.values()) / len(doublings)
     spread = sum((at - middle) ** 2 for at in doublings.values())
@@ -109,7 +109,7 @@ def slopes_of(by_config: Mapping[str, Mapping[Key, float]], facts: Configs) -> d
 
 
 def effective_length(means: Mapping[str, float], facts: Configs) -> str:
-    """The last length, from the shortest on, whose score is at least 85 % of the shortest one's (NoLiMa's rule)."""
+    """The longest length up to which every score is at least 85 % of that at the shortest (NoLiMa's rule)."""
     ordered = sorted(means, key=lambda config: facts[config].tokens or 0)
     base = means[ordered[0]]
     if base <= 0:

@@ -25,11 +25,11 @@ _MINUS = "\N{MINUS SIGN}"
 
 
 class Report(NamedTuple):
-    """A study with everything that was computed from it."""
+    """A study with everything computed from it."""
 
     study: Study
     standings: list[Standing]
-    matched: list[Standing] | None  # where n differs between the settings of a config
+    matched: list[Standing] | None  # if n differs between the settings of a config
     configs: list[Comparison]
     methods: list[Comparison]
     falls: list[Fall]
@@ -37,7 +37,7 @@ class Report(NamedTuple):
 
 
 def compute(study: Study, baseline: str) -> Report:
-    """The report of a study; methods are compared with `baseline`, or with the first one where it was not run."""
+    """The report of a study; methods are compared with `baseline`, or with the first if it was not run."""
     scores = scores_by_setting(study)
     baseline = baseline_of(study, baseline)
     found = standings(study.rows, study)
@@ -66,7 +66,7 @@ def sections(report: Report) -> list[Section]:
     found += [_measures(report, task) for task in study.tasks]
     found.append(_evidence(report))
     found.append(comparisons(report.configs, study, "configs", "Paired differences between configs", "method"))
-    title = f"Paired differences between methods, each less {report.baseline}"
+    title = f"Paired differences between methods, each minus {report.baseline}"
     found.append(comparisons(report.methods, study, "methods", title, "config"))
     found.append(_lengths(report.falls, study))
     found += [latency(study), _runs(study), _differing(study)]
@@ -82,27 +82,25 @@ def _table3(report: Report, found: Sequence[Standing], *, matched: bool = False)
     header = ["method", "config", "model", *(f"{task}\n{headlines[task]}" for task in tasks), MACRO]
     if not matched:
         notes = [
-            "Per cent, with the 95 % bootstrap interval over questions and n. Unparsed and failed answers count as "
-            "wrong and are in n; overlength, unscorable and n/a instances are not, and are named.",
-            "The macro average gives every task the same weight.",
+            "Percent, with the 95 % bootstrap interval over questions and n. Unparsed and failed answers count as "
+            "wrong and are in n; overlength, unscorable and n/a instances are excluded and listed.",
+            "The macro average weights all tasks equally.",
         ]
         bounds = [interval for standing in found for interval in standing.intervals.values() if interval]
         if any(interval.low == interval.high for interval in bounds):
-            notes.append(
-                "An interval without width comes of equal scores (or n=1): it does not mean that there is no doubt."
-            )
+            notes.append("Zero-width intervals mean all scores were equal (or n=1), not certainty.")
         return Section("table3", "Table 3: scores by method, config and model", notes, header, rows, 3, "Table 3")
     barred = len(unmet(report.study.all_rows))
     notes = [
-        "The same instances under every method and model of a config: those that all of them counted. "
-        f"{barred} {'instance' if barred == 1 else 'instances'} that somewhere could not meet a condition (no gold) "
-        "are left out everywhere."
+        "The same instances under every method and model of a config: those that count in all of them. "
+        f"{barred} {'instance' if barred == 1 else 'instances'} that could not meet some condition (no gold) "
+        "are excluded everywhere."
     ]
     return Section("matched", "Table 3 over matched instances", notes, header, rows, 3, "Matched instances")
 
 
 def _merged(study: Study, found: Iterable[Standing]) -> list[tuple[list[str], Standing]]:
-    """Standings with their configs; those of one method that got the same prompts in several configs are one."""
+    """Standings with their configs; configs in which a method has the same prompts are merged."""
     prompts: dict[Setting, set[tuple[str, str | None]]] = {}
     for label, rows in study.rows.items():
         for row in rows:
@@ -144,7 +142,7 @@ def _measures(report: Report, task: str) -> Section:
         values = [figure(name, cell.means[name]) for name in metrics]
         rows.append([standing.setting.method, listed(configs), standing.setting.model, str(cell.n), *values])
     header = ["method", "config", "model", "n", *metrics]
-    notes = ["Per cent, except counts (n_...), all over the same n. The first is the headline."]
+    notes = ["Percent, except counts (n_...), all over the same n. The first is the headline."]
     return Section(f"measures-{task}", f"All measures: {task}", notes, header, rows, 3, folded=True)
 
 
@@ -155,7 +153,7 @@ def _evidence(report: Report) -> Section:
         for task, cell in standing.cells.items()
         if cell.evidence
     ]
-    notes = ["Per cent; passages that the answer cites, or that a method or retriever chose, against the gold ones."]
+    notes = ["Percent; passages that the answer cites, or that a method or retriever chose, against the gold passages."]
     header = ["method", "config", "model", "task", "n", *EVIDENCE]
     return Section("evidence", "Evidence", notes, header, rows, 4, folded=True)
 
@@ -165,7 +163,7 @@ def _names(setting: Setting) -> tuple[str, str, str]:
 
 
 def comparisons(found: Sequence[Comparison], study: Study, name: str, title: str, held: str) -> Section:
-    """Paired differences by task, with p-values that are adjusted for all of them."""
+    """Paired differences by task, with p-values adjusted for all of them."""
     adjusted = iter(holm([c.p for one in found for c in one.changes.values() if c]))
     tasks = [*study.tasks, MACRO]
     rows = []
@@ -174,9 +172,9 @@ def comparisons(found: Sequence[Comparison], study: Study, name: str, title: str
         what = f"{one.second} {_MINUS} {one.first}"
         rows.append([what, one.held, one.model, *(texts.get(task, "–") for task in tasks)])
     notes = [
-        "Points, with the 95 % bootstrap interval, over matched instances: the same ids, counted on both sides; ones "
-        "without gold are left out.",
-        "p: two-sided sign-flip permutation test; in brackets adjusted by Holm for all of this table's comparisons.",
+        "Points, with the 95 % bootstrap interval, over matched instances: the same ids, counted on both sides; those "
+        "without gold are excluded.",
+        "p: two-sided sign-flip permutation test; in brackets, Holm-adjusted for all comparisons in this table.",
     ]
     return Section(name, title, notes, ["difference", held, "model", *tasks], rows, 3, f"Between {name}", folded=True)
 
@@ -194,7 +192,7 @@ def points(change: float) -> str:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """A number with a true minus sign, or a dash where there is none."""
+    """A number with a typographic minus sign; a dash for None."""
     if value is None:
         return "–"
     text = f"{value:.{digits}f}"
@@ -219,8 +217,8 @@ def _lengths(found: Sequence[Fall], study: Study) -> Section:
     ]
     notes = [
         "Points per doubling of the length (least squares over log2 of the tokens), over instances counted at every "
-        "length; p: no slope, not adjusted. Effective length: the longest up to which the macro average keeps 85 % of "
-        "the shortest one's.",
+        "length; p: test of zero slope, not adjusted. Effective length: the longest up to which the macro average "
+        "keeps 85 % of its value at the shortest.",
     ]
     header = ["line", "model", *tasks, "effective length"]
     return Section("lengths", "Change with length", notes, header, rows, 2, "Change with length")
@@ -240,5 +238,5 @@ def _runs(study: Study) -> Section:
 
 def _differing(study: Study) -> Section:
     rows = [[label, name, str(value)] for label, values in study.differing.items() for name, value in values.items()]
-    notes = ["These runs share a model's name but not its settings, so they are kept apart."]
+    notes = ["These runs have the same model name but different settings, so they are reported separately."]
     return Section("differing", "Settings that differ", notes, ["model", "setting", "value"], rows, 3, folded=True)

@@ -1,4 +1,4 @@
-"""Intervals and paired tests over questions, seeded by names; each task counts the same."""
+"""Intervals and paired tests over questions, seeded by names; all tasks have equal weight."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     Values = NDArray[np.float64]
 
 RESAMPLES = 10_000
-ENUMERATED = 13  # 2^13 sign patterns are fewer than RESAMPLES, so up to here all of them are looked at
+ENUMERATED = 13  # 2^13 sign patterns are fewer than RESAMPLES, so up to here all are enumerated
 _BLOCK = 4_000_000  # numbers drawn at a time: 16 MB
-_TIE = 1e-12  # sums of the same numbers in another order differ by less
+_TIE = 1e-12  # rounding differences between sums in different orders are smaller
 
 MACRO = "macro average"  # the mean over tasks of each task's mean
 
 
-Instances = Sequence[float] | Sequence[Sequence[float]]  # values of a task's instances, or those of each question
+Instances = Sequence[float] | Sequence[Sequence[float]]  # values of a task's instances, or of each question's
 
 
 class Interval(NamedTuple):
@@ -50,7 +50,7 @@ class _Questions(NamedTuple):
 
     @property
     def n(self) -> int:
-        """How many instances there are."""
+        """The number of instances."""
         return int(self.sizes.sum())
 
     @property
@@ -60,18 +60,18 @@ class _Questions(NamedTuple):
 
 
 def generator(*names: str) -> np.random.Generator:
-    """A random generator that depends on the names of an estimate alone."""
+    """A random generator seeded by the names of an estimate alone."""
     return np.random.Generator(np.random.PCG64(int.from_bytes(order_key("report", *names), "big")))
 
 
 def intervals(by_task: Mapping[str, Instances], *names: str) -> dict[str, Interval | None]:
-    """The mean of each task, and the macro average, with percentile bootstrap intervals; None where there is no value.
+    """The mean of each task, and the macro average, with percentile bootstrap intervals; None without a value.
 
     Each of 10,000 resamples draws from every task as many questions as it has, with replacement, and takes all
     instances of a question together; the bounds are the 2.5th and 97.5th percentiles (linear between order statistics)
     of the resampled means (Efron and Tibshirani, An Introduction to the Bootstrap, 1993, section 13.3). The macro
-    average takes the tasks' resamples together, and is None where a task has no value. `names` seed the draws, so give
-    every estimate its own.
+    average combines the tasks' resamples, and is None if a task has no value. `names` seed the draws, so give
+    every estimate its own names.
     """
     values = {task: _by_question(found) for task, found in by_task.items()}
     draws = {task: _resampled_means(found, generator(*names, task)) for task, found in values.items() if found.n}
@@ -88,16 +88,16 @@ def intervals(by_task: Mapping[str, Instances], *names: str) -> dict[str, Interv
 def changes(differences: Mapping[str, Instances], *names: str) -> dict[str, Change | None]:
     """The mean of paired differences by task and for the macro average, with `intervals` and sign-flip p-values.
 
-    Where nothing differs between two settings but chance, each question's sum of differences is as likely to have the
-    other sign. With T = |mean difference| (for the macro average, of the tasks' means), p is the share of sign patterns
-    whose T is at least the observed one: exactly, over all 2^m patterns, where m <= 13 questions differ; else
+    Under the null hypothesis, each question's sum of differences is as likely to have the opposite
+    sign. With T = |mean difference| (for the macro average, of the tasks' means), p is the share of sign patterns
+    whose T is at least the observed one: exact over all 2^m patterns if m <= 13 questions differ, otherwise
     (1 + hits) / (1 + 10,000) over random patterns (Phipson and Smyth, Statistical Applications in Genetics and
     Molecular Biology 9, 2010).
     """
     values = {task: _by_question(found) for task, found in differences.items()}
     terms = {task: found.sums / found.n for task, found in values.items() if found.n}
     if len(terms) == len(values) > 0:
-        # p is the same whatever all terms are divided by, so the number of tasks stays out
+        # p does not depend on a common factor, so the number of tasks is left out
         terms[MACRO] = np.concatenate(list(terms.values()))
     return {
         task: Change(*found, _sign_flip_p(terms[task], generator(*names, task, "signs"))) if found else None
@@ -106,7 +106,7 @@ def changes(differences: Mapping[str, Instances], *names: str) -> dict[str, Chan
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """The p-values adjusted for their number (Holm, Scandinavian Journal of Statistics 6, 1979), in the same order."""
+    """The Holm-adjusted p-values, in the same order (Holm, Scandinavian Journal of Statistics 6, 1979)."""
     adjusted = [0.0] * len(p_values)
     highest = 0.0
     for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
@@ -138,7 +138,7 @@ def _resampled_means(found: _Questions, rng: np.random.Generator) -> "Values":
 
 
 def _sign_flip_p(terms: "Values", rng: np.random.Generator) -> float:
-    """The share of sign patterns that take the sum of the terms as far from 0 as it is."""
+    """The share of sign patterns under which the sum of the terms is at least as far from 0 as observed."""
     moving = terms[terms != 0]
     least = abs(moving.sum()) - _TIE
     if len(moving) <= ENUMERATED:
@@ -152,5 +152,5 @@ def _sign_flip_p(terms: "Values", rng: np.random.Generator) -> float:
 
 
 def _distances(patterns: "NDArray[np.integer]", terms: "Values") -> "Values":
-    """How far from 0 the sum of the terms is under each pattern of signs."""
+    """The absolute sum of the terms under each pattern of signs."""
     return np.abs(np.where(patterns, terms, -terms).sum(axis=1))

@@ -1,4 +1,4 @@
-"""Runs put together: rows of one dataset by the settings that made them."""
+"""Combines runs: the results on one dataset, by setting."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,17 +13,17 @@ from eval_harness.run.results import Row, read_rows
 from eval_harness.scoring.base import Scorer
 from eval_harness.scoring.registry import scorer_of
 
-# What a run answers, not how: runs that differ in these alone are parts of one.
+# The selection of a run: runs that differ only in these are combined.
 SELECTION = frozenset(("dataset", "configs", "methods", "tasks", "limit", "shard", "protocol"))
-# Settings of some methods, null in a run of others, from which it does not differ by that.
+# Settings of some methods; null in runs of other methods, which counts as equal.
 OF_METHODS = frozenset(("encoder", "retrieval", "evidence_tokens", "citing_version", "probed"))
 
 
 class Study(NamedTuple):
     """Runs on one dataset.
 
-    `rows` and `settings` are by model label: the model's name, with a number where runs of one name differ in their
-    settings. `differing` says in what, `runs` names the folders behind each label. `facts` says what each config is.
+    `rows` and `settings` are by model label: the model's name, with a number if runs of one name differ in their
+    settings. `differing` lists these differences, `runs` the folders of each label, `facts` describes each config.
     """
 
     name: str
@@ -43,12 +43,12 @@ class Study(NamedTuple):
 
     @property
     def configs(self) -> list[str]:
-        """Every config that has rows."""
+        """Every config with results."""
         return in_order((row.config for row in self.all_rows), self.facts)
 
     @property
     def tasks(self) -> list[str]:
-        """Every task that has rows."""
+        """Every task with results."""
         return sorted({row.task for row in self.all_rows})
 
     @property
@@ -63,7 +63,7 @@ class Study(NamedTuple):
 
     @property
     def all_rows(self) -> Iterator[Row]:
-        """The rows of all labels."""
+        """The results of all labels."""
         return (row for rows in self.rows.values() for row in rows)
 
 
@@ -82,7 +82,7 @@ class _Run(NamedTuple):
 
 
 def read_studies(folders: Sequence[Path]) -> list[Study]:
-    """The runs in `folders` by the digest of their dataset; SetupError where a folder holds no readable run."""
+    """One study per dataset of the runs in `folders`; SetupError for a folder without a readable run."""
     by_dataset: dict[str, list[_Run]] = {}
     for folder in dict.fromkeys(folders):
         run = _read(folder)
@@ -91,7 +91,7 @@ def read_studies(folders: Sequence[Path]) -> list[Study]:
 
 
 def one_study(studies: Sequence[Study]) -> Study:
-    """The only study; SetupError where the runs are of several datasets, whose scores no table may hold together."""
+    """The only study; SetupError for runs of several datasets, whose scores are not comparable."""
     if len(studies) == 1:
         return studies[0]
     named = {f"{study.title} ({study.manifest_sha256[:12]})": study.runs.values() for study in studies}
@@ -100,27 +100,29 @@ def one_study(studies: Sequence[Study]) -> Study:
     )
     raise SetupError(
         f"the runs are of {len(studies)} datasets, whose scores cannot be compared: {found}; "
-        "name runs of one dataset, or give --apart for a report on each"
+        "give runs of one dataset, or --apart for a separate report on each"
     )
 
 
 def _read(folder: Path) -> _Run:
     for name in ("run.json", "results.jsonl"):
         if not (folder / name).is_file():
-            raise SetupError(f"{folder} holds no {name}, so it is no run; make one with: icr2 eval DIR --out {folder}")
+            raise SetupError(
+                f"{folder} has no {name}, so it is not a run; create one with: icr2 eval DIR --out {folder}"
+            )
     try:
         record = json.loads((folder / "run.json").read_text(encoding="utf-8"))
         missing = {"name", "version", "manifest_sha256"} - set(record["dataset"]) or {"name"} - set(record["model"])
         missing = missing or {"configs"} - set(record)
     except (ValueError, KeyError, TypeError) as error:
-        raise SetupError(f"{folder / 'run.json'} is no record of a run ({error!r}); run it anew") from None
+        raise SetupError(f"{folder / 'run.json'} is not a run record ({error!r}); rerun it") from None
     if missing:
-        raise SetupError(f"{folder / 'run.json'} lacks {', '.join(sorted(missing))}; run it anew")
+        raise SetupError(f"{folder / 'run.json'} lacks {', '.join(sorted(missing))}; rerun it")
     record, rows = upgraded_record(record), read_rows(folder)
     if unknown := sorted({row.config for row in rows} - set(record["configs"])):
-        raise SetupError(f"{folder / 'run.json'} says nothing of {', '.join(unknown)}; run it anew")
+        raise SetupError(f"{folder / 'run.json'} does not describe {', '.join(unknown)}; rerun it")
     if not rows:
-        raise SetupError(f"{folder} has no finished row yet; let its run go on")
+        raise SetupError(f"{folder} has no results yet; rerun the command to resume")
     return _Run(folder, record, rows)
 
 
@@ -150,7 +152,7 @@ def _study(runs: Sequence[_Run]) -> Study:
 
 
 def _conflicts(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
-    """Dotted names of the settings in which two runs differ."""
+    """Dotted names of the settings that differ between two runs."""
     flat, others = dict(_flat(one)), dict(_flat(other))
     return [
         name
@@ -161,7 +163,7 @@ def _conflicts(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
 
 
 def _labelled(groups: Sequence[list[_Run]]) -> Iterator[tuple[str, list[_Run]]]:
-    """Each group under its model's name, numbered where several groups share it."""
+    """Each group with its model's name, numbered if several groups share it."""
     names = [group[0].model for group in groups]
     for place, (name, group) in enumerate(zip(names, groups, strict=True)):
         alone = names.count(name) == 1
@@ -169,7 +171,7 @@ def _labelled(groups: Sequence[list[_Run]]) -> Iterator[tuple[str, list[_Run]]]:
 
 
 def _merged(label: str, group: Sequence[_Run]) -> list[Row]:
-    """The rows of runs with equal settings, each once; SetupError where two runs answer the same thing differently."""
+    """The unique results of runs with equal settings; SetupError if two runs answer a prompt differently."""
     rows: dict[tuple[str, str, str], Row] = {}
     for run in group:
         for row in run.rows:
@@ -179,19 +181,19 @@ def _merged(label: str, group: Sequence[_Run]) -> list[Row]:
             if first.status != "error":
                 raise SetupError(
                     f"{run.folder} and another run of {label} with the same settings differ on {row.id} ({row.config}, "
-                    f"{row.method}); name one of them"
+                    f"{row.method}); give only one of them"
                 )
             rows[row.key] = row
     return sorted(rows.values(), key=lambda row: row.id)
 
 
 def _answer(row: Row) -> Row:
-    """The row without what depends on when and beside what it was made."""
+    """The result without the fields that depend on time and batch."""
     return replace(row, latency_s=None, n_cached_tokens=None)
 
 
 def _differing(labelled: dict[str, list[_Run]], settings: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """What distinguishes the labels of one model name: dotted setting names and each label's values."""
+    """The settings that distinguish labels of one model name: dotted names with each label's value."""
     found: dict[str, dict[str, Any]] = {}
     for label, group in labelled.items():
         peers = [settings[other] for other, runs in labelled.items() if runs[0].model == group[0].model]

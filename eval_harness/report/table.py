@@ -1,4 +1,4 @@
-"""Scores by config, method and task, each with its denominator and with what was left out or went wrong."""
+"""Scores by config, method and task, each with its denominator and its counts of excluded and failed answers."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,16 +17,16 @@ COUNTED = ("ok", "unparsed", "error")  # the denominator; the last two count as 
 
 
 class Evidence(NamedTuple):
-    """Means of the evidence scores over the `n` counted rows that have them: those with gold passages."""
+    """Means of the evidence scores over the `n` counted results that have them: those with gold passages."""
 
     n: int
     means: dict[str, float]
 
 
 class Cell(NamedTuple):
-    """One task under one config and method: means over `n` rows, None where n is 0, and how many rows have each status.
+    """One task under one config and method: means over `n` results, None if n is 0, and the count of each status.
 
-    The first metric is the headline. `evidence` is None where the method names no passages.
+    The first metric is the headline. `evidence` is None if the method cites no passages.
     """
 
     config: str
@@ -44,7 +44,7 @@ class Cell(NamedTuple):
 
 
 def cells(rows: Iterable[Row]) -> list[Cell]:
-    """The cells of the rows, sorted by config and method as they first appear, then by task."""
+    """The cells of the results, by config and method in order of appearance, then by task."""
     groups: dict[tuple[str, str], dict[str, list[Row]]] = {}
     for row in rows:
         groups.setdefault((row.config, row.method), {}).setdefault(row.task, []).append(row)
@@ -52,17 +52,17 @@ def cells(rows: Iterable[Row]) -> list[Cell]:
 
 
 def counted(rows: Iterable[Row]) -> list[Row]:
-    """The rows that a mean is taken over: answered, unparsed and failed ones that have a gold answer."""
+    """The results in the denominator: answered, unparsed and failed ones that have a reference answer."""
     return [row for row in rows if row.status in COUNTED and row.scores]
 
 
 def headline_of(row: Row) -> float:
-    """A counted row's score by its task's headline metric; SetupError where it was scored by another version."""
+    """A counted result's score by its task's headline metric; SetupError if another version scored it."""
     return _score(row, scorer_of(row.spec).metrics[0])
 
 
 def macro(tasks: Sequence[Cell]) -> float | None:
-    """The mean over tasks of their headline scores, each task counting the same; None unless every task has one."""
+    """The unweighted mean over tasks of their headline scores; None unless every task has one."""
     scores = [score for cell in tasks if (score := cell.headline) is not None]
     return sum(scores) / len(scores) if scores and len(scores) == len(tasks) else None
 
@@ -79,9 +79,9 @@ def summary(found: Sequence[Cell]) -> dict[str, Any]:
 
 
 def table(found: Sequence[Cell], title: str) -> Table:
-    """Configs and methods down, tasks across: scores in percent with n, and counts of what is not ok.
+    """A table with a line per config and method and a column per task: scores in percent, n, and other statuses.
 
-    The headline's strict twin is printed where it is another number.
+    The headline's strict variant is printed if it differs.
     """
     headlines = {cell.task: next(iter(cell.means)) for cell in found}
     tasks = sorted(headlines)
@@ -96,12 +96,12 @@ def table(found: Sequence[Cell], title: str) -> Table:
         texts = [_text(by_task[task]) if task in by_task else "–" for task in tasks]
         result.add_row(config, method, *texts, percent(macro(row)))
     if len({(cell.task, cell.n) for cell in found}) > len(tasks):
-        result.caption = "n differs within a task: those scores are means over different instances"
+        result.caption = "n differs within a task, so its scores are means over different instances"
     return result
 
 
 def listed(configs: Sequence[str]) -> str:
-    """Configs, in their order, as one short text."""
+    """Configs, in their order, as a short text."""
     many = f"{configs[0]} … {configs[-1]} ({len(configs)} configs)"
     return ", ".join(configs) if len(configs) <= 3 else many
 
@@ -115,17 +115,17 @@ def by_setting(found: Iterable[Cell]) -> dict[tuple[str, str], list[Cell]]:
 
 
 def percent(score: float | None) -> str:
-    """A share in percent with one decimal; a dash where there is none, which is never 0."""
+    """A share in percent with one decimal; a dash for None."""
     return "–" if score is None else f"{100 * score:.1f}"
 
 
 def figure(metric: str, mean: float | None) -> str:
-    """A mean as it is printed: a count as it is, every other measure in percent."""
+    """A mean as printed: counts as they are, every other measure in percent."""
     return f"{mean:.1f}" if metric in COUNTS and mean is not None else percent(mean)
 
 
 def left_out(statuses: Mapping[str, int]) -> list[str]:
-    """What is not ok, each status with its count."""
+    """Each status other than ok, with its count."""
     return [f"{count} {status}" for status, count in statuses.items() if status != "ok"]
 
 
@@ -140,7 +140,7 @@ def _cell(config: str, method: str, task: str, rows: Sequence[Row]) -> Cell:
 def _score(row: Row, metric: str) -> float:
     if metric not in row.scores:
         raise SetupError(
-            f"{row.id} ({row.config}, {row.method}) has no {metric}: it was scored by another version; run it anew"
+            f"{row.id} ({row.config}, {row.method}) has no {metric}: it was scored by another version; rerun it"
         )
     return row.scores[metric]
 

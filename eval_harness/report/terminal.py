@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def shown(section: Section, left_out: Collection[str] = ()) -> "Table":
-    """A section as a table, without the columns `left_out`."""
+    """A section as a terminal table, without the columns `left_out`."""
     from rich.table import Table
     from rich.text import Text
 

@@ -1,4 +1,4 @@
-"""Which requests a model answers together, and which of them begin alike."""
+"""Batches of requests, grouped by shared prompt prefixes."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -8,19 +8,19 @@ from eval_harness.run.requests import Request
 
 
 class Group(NamedTuple):
-    """Batches that are answered one after another; `shares` where their prompts are over the same passages."""
+    """Batches that run one after another; `shares` if their prompts have the same passages."""
 
     batches: list[list[Request]]
     shares: bool = False
 
     @property
     def requests(self) -> list[Request]:
-        """All requests, in the order in which they are answered."""
+        """All requests, in the order in which they run."""
         return [request for batch in self.batches for request in batch]
 
 
 def batches(waiting: Sequence[Request], plan: Plan) -> Iterator[list[Request]]:
-    """Batches of one method and output limit and of similar lengths, the longest first."""
+    """Batches of one method, one output limit and similar lengths, longest first."""
     batch: list[Request] = []
     order = sorted(waiting, key=lambda one: (-one.max_new_tokens, one.setting.method.name, -one.n_prompt_tokens))
     for request in order:
@@ -33,9 +33,9 @@ def batches(waiting: Sequence[Request], plan: Plan) -> Iterator[list[Request]]:
 
 
 def groups(asked: Sequence[Request], plan: Plan) -> list[Group]:
-    """All requests in groups, the longest first: those over the same passages together, and each other batch alone.
+    """All requests in groups, longest first: one group per shared context, and one per remaining batch.
 
-    They depend on the plan alone, not on what of it is done, and so does what a model computes for each prompt.
+    Groups depend on the plan alone, not on how much of it is done, so a resumed run computes the same outputs.
     """
     by_context: dict[str | None, list[Request]] = {}
     for request in asked:
@@ -53,7 +53,7 @@ def _alike(one: Request, other: Request) -> bool:
 
 
 def _has_room(batch: Sequence[Request], plan: Plan) -> bool:
-    """Whether one more prompt, no longer than those of the batch, may join it."""
+    """Whether the batch has space for one more prompt, no longer than those in it."""
     if plan.max_batch_tokens is None:
         return len(batch) < plan.batch_size
     return (len(batch) + 1) * batch[0].cost <= plan.max_batch_tokens

@@ -1,4 +1,4 @@
-"""Runs of earlier versions: what their records and results leave to names, written out as this version does."""
+"""Reads runs of earlier versions: facts that they encode in names become the fields of this version."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,12 +10,12 @@ FORMAT = "icr2-run/2"
 
 
 def described(task: TaskSpec) -> dict[str, Any]:
-    """What a record says of a task."""
+    """The fields of a task in a record."""
     return {"kind": task.kind, "labels": dict(task.labels), "scorer": task.scored_by}
 
 
 def upgraded_record(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A run's record, its configs with what they are; a run of this version has that."""
+    """A run's record with the facts of its configs, added if an earlier version left them out."""
     configs = record["configs"]
     if isinstance(configs, Mapping):
         return dict(record)
@@ -30,7 +30,7 @@ def upgraded_record(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def upgraded_row(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a result, with what it says of its task and question; one of this version has that."""
+    """The fields of a result with those of its task and question, added if an earlier version left them out."""
     if "kind" in fields:
         return dict(fields)
     task, family = spec_of(fields["task"]), config_facts(fields["config"], {})["family"]

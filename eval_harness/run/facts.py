@@ -1,4 +1,4 @@
-"""What a run's record says of the configs that it answered."""
+"""Facts about configs in a run's record."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -7,9 +7,9 @@ from builders.manifest import Config
 
 
 class ConfigFacts(NamedTuple):
-    """A config as its dataset describes it; without a length or a ratio where it has none.
+    """A config as its dataset describes it; length and ratio are None if it has none.
 
-    `length` is the label (`4k`), `tokens` its number; `ratio` is in per cent, `budget` the tokens of a rendered prompt.
+    `length` is the label (`4k`), `tokens` its number; `ratio` is in percent, `budget` the prompt's token budget.
     """
 
     family: str
@@ -20,7 +20,7 @@ class ConfigFacts(NamedTuple):
 
     @property
     def line(self) -> tuple[str, int | None]:
-        """What configs of several lengths have in common: family and ratio."""
+        """Family and ratio: what configs of one line over lengths share."""
         return self.family, self.ratio
 
 
@@ -28,12 +28,12 @@ Configs = Mapping[str, ConfigFacts]
 
 
 def facts_of(config: Config) -> ConfigFacts:
-    """What a dataset's manifest says of a config."""
+    """The facts of a config from its dataset's manifest."""
     return ConfigFacts(**{name: getattr(config, name) for name in ConfigFacts._fields})
 
 
 def configs_of(record: Mapping[str, Any]) -> dict[str, ConfigFacts]:
-    """The configs of a run's record."""
+    """The configs in a run's record."""
     return {
         name: ConfigFacts(**{key: facts.get(key) for key in ConfigFacts._fields})
         for name, facts in record["configs"].items()
@@ -41,7 +41,7 @@ def configs_of(record: Mapping[str, Any]) -> dict[str, ConfigFacts]:
 
 
 def in_order(names: Iterable[str], configs: Configs) -> list[str]:
-    """Configs with a ratio by length and ratio, then the others by family and length."""
+    """Configs sorted: those with a ratio by length and ratio, then the others by family and length."""
 
     def key(name: str) -> tuple[bool, str, int, int, str]:
         facts = configs[name]

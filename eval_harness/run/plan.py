@@ -1,4 +1,4 @@
-"""What a run asks: configs and methods on instances of one split."""
+"""The plan of a run: configs and methods on instances of one split."""
 
 import re
 from dataclasses import dataclass
@@ -17,18 +17,18 @@ from eval_harness.methods.registry import settings
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be run: configs and methods of one split, on the first `limit` instances of each task.
+    """Configs and methods to run on one split, on the first `limit` instances of each task.
 
-    `limits` say how many tokens outputs may have. `shard` (i, n) is part i of n of those, from 1. A batch holds at most
-    `batch_size` prompts or, where it is given, `max_batch_tokens` tokens of padded prompts and outputs.
-    `shares_prefixes`: whether prompts over the same passages are read by the model from their common beginning.
+    `limits` are output limits in tokens. `shard` (i, n) selects part i of n, from 1. A batch has at most
+    `batch_size` prompts or, if given, `max_batch_tokens` tokens of padded prompts and outputs.
+    `shares_prefixes`: whether prompts with the same passages reuse their common prefix.
     """
 
     dataset: Dataset
     configs: tuple[str, ...]
     methods: tuple[str, ...]
     split: str = "test"
-    tasks: tuple[str, ...] = ()  # all, when empty
+    tasks: tuple[str, ...] = ()  # empty: all
     limit: int | None = None
     limits: Limits = LIMITS
     batch_size: int = 1
@@ -40,16 +40,16 @@ class Plan:
 
     @cached_property
     def retrieval(self) -> Retrieval:
-        """What ranks passages, with the vectors that it has made so far."""
+        """The ranker of passages, with its cache of embeddings."""
         return Retrieval(self.encoder)
 
     @cached_property
     def settings(self) -> list[Setting]:
-        """What the names of methods stand for; SetupError where one is unknown."""
+        """The settings of the named methods; SetupError for an unknown name."""
         return settings(self.methods, self.retrieval, self.probed)
 
     def instances(self, config: str) -> list[Instance]:
-        """The instances of a config, in file order; SetupError where a shard has none."""
+        """The instances of a config, in file order; SetupError for an empty shard."""
         found = load_instances(self.dataset, config, self.split, self.tasks, self.limit)
         mine = shard(found, *self.shard)
         if not mine:
@@ -58,7 +58,7 @@ class Plan:
 
 
 def default_folder(plan: Plan, model: str) -> Path:
-    """`runs/` and a name made of the dataset, the configs, the model and the methods, shortened by a digest."""
+    """`runs/` and a name from dataset, configs, model and methods, shortened with a digest."""
     methods = "+".join(setting.name for setting in plan.settings)
     parts = [f"{plan.dataset.name}-{plan.dataset.version}", "+".join(plan.configs), model, methods]
     if plan.shard != (1, 1):

@@ -1,4 +1,4 @@
-"""The prompts of a config, each rendered and tokenised once, and kept on disk until their batch comes."""
+"""The prompts of a config, each rendered and tokenised once and kept on disk until its batch runs."""
 
 from array import array
 from pathlib import Path
@@ -11,7 +11,7 @@ from eval_harness.models.tokenised import Tokenised
 
 
 class _Place(NamedTuple):
-    """Where a prompt lies in the file, the sizes of its parts, and what made its tokens."""
+    """A prompt's offset in the file, the sizes of its parts, and the model that tokenised it."""
 
     start: int
     n_bytes: int
@@ -22,7 +22,7 @@ class _Place(NamedTuple):
 
 
 class Prompts:
-    """Prompts by a digest of their text, in a nameless file; together those of a long config would fill the memory."""
+    """Prompts by digest of their text, in a temporary file, since those of a long config would fill the memory."""
 
     def __init__(self, model: Model, folder: Path) -> None:
         self._model = model
@@ -30,13 +30,13 @@ class Prompts:
         self._places: dict[str, _Place] = {}
 
     def add(self, sha256: str, prompt: Prompt) -> int:
-        """Keeps a prompt unless it is there, and returns how many tokens it has."""
+        """Stores a prompt unless it is stored already; returns its number of tokens."""
         if sha256 not in self._places:
             self._places[sha256] = self._written(prompt)
         return self._places[sha256].n_tokens
 
     def get(self, sha256: str) -> Prompt:
-        """The prompt with a digest, its text with its tokens where the model makes them."""
+        """The prompt with this digest, with its tokens if the model tokenises it."""
         place = self._places[sha256]
         self._file.seek(place.start)
         text = self._file.read(place.n_bytes).decode()
@@ -47,7 +47,7 @@ class Prompts:
         return Prompt(text, [*zip(spans[::2], spans[1::2], strict=True)])
 
     def clear(self) -> None:
-        """Forgets all prompts."""
+        """Removes all prompts."""
         self._file.seek(0)
         self._file.truncate()
         self._places.clear()

@@ -1,4 +1,4 @@
-"""What the results of a plan depend on, for `run.json`."""
+"""The record of a run, `run.json`."""
 
 import platform
 from importlib.metadata import version
@@ -17,7 +17,7 @@ _CHOSEN = ("split", "limit", "batch_size", "max_batch_tokens", "shard", "shares_
 
 
 def record(plan: Plan, model: Model) -> dict[str, Any]:
-    """Everything that the results of a plan depend on, for run.json; SetupError where a method refuses the model."""
+    """Everything that the results of a plan depend on, for run.json; SetupError if a method refuses the model."""
     for setting in plan.settings:
         setting.method.check(model)
     probing = {one.name: one.method for one in plan.settings if isinstance(one.method, Rap)}

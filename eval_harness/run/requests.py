@@ -1,4 +1,4 @@
-"""The requests that come of a plan: each instance of each config under each setting."""
+"""The requests of a plan: each instance of each config under each setting."""
 
 from collections.abc import Callable, Iterator
 from hashlib import sha256
@@ -10,14 +10,14 @@ from eval_harness.methods.base import Question, Setting
 from eval_harness.run.plan import Plan
 from eval_harness.run.prompts import Prompts
 
-_ANY = 1 << 62  # positions of a model that takes any prompt
+_ANY = 1 << 62  # positions of a model without a limit
 
 
 class Request(NamedTuple):
-    """An instance under a config and a setting; `passages` is None where the condition cannot be met.
+    """An instance under a config and a setting; `passages` is None if the instance cannot meet the condition.
 
-    Prompts are made when they are asked for, since those of long configs together would fill the memory. The digests
-    are of the prompt before any chat template, and of its part up to the last passage (None without passages).
+    Prompts are rendered on demand, since those of long configs together would fill the memory. The digests
+    cover the prompt without chat template, and its part up to the last passage (None without passages).
     """
 
     config: str
@@ -36,37 +36,37 @@ class Request(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """The key of the row that answers it."""
+        """The key of its result."""
         return (self.instance.id, self.config, self.method)
 
     @property
     def prompt(self) -> str | None:
-        """The text of the prompt, before any chat template."""
+        """The text of the prompt, without chat template."""
         if self.passages is None:
             return None
         return self.setting.method.prompt(self.instance, self.passages).text
 
     def question(self, prompt: Prompt) -> Question:
-        """What the method is asked, with its prompt."""
+        """The method's input, with the prompt."""
         return Question(self.instance, self.passages or [], self.max_new_tokens, prompt)
 
     @property
     def answer_key(self) -> tuple[str, str | None]:
-        """Requests with one key have one answer."""
+        """Requests with equal keys have the same answer."""
         return (self.setting.method.name, self.prompt_sha256)
 
     @property
     def cost(self) -> int:
-        """Tokens of prompt and output together."""
+        """Tokens of prompt and output limit together."""
         return self.n_prompt_tokens + self.max_new_tokens
 
 
 def requests(
     plan: Plan, count: Callable[[str], int], positions: int = _ANY, store: Prompts | None = None
 ) -> Iterator[list[Request]]:
-    """The plan's requests to a model of so many positions, a list for each config and method in turn, in file order.
+    """The plan's requests to a model with so many positions: one list per config and method, in file order.
 
-    A `store` keeps their prompts, and forgets those of a config when the next one begins.
+    A `store` keeps the prompts of the current config and drops them when the next one begins.
     """
 
     def counted(sha256: str, prompt: Prompt) -> int:

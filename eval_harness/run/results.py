@@ -1,4 +1,4 @@
-"""A run's folder: `run.json`, what its results depend on, and `results.jsonl`, one row per answer as it is finished."""
+"""A run folder: `run.json`, what its results depend on, and `results.jsonl`, one result per line as it finishes."""
 
 import json
 import os
@@ -17,16 +17,16 @@ Status = Literal["ok", "unparsed", "overlength", "unscorable", "n/a", "error"]
 
 @dataclass(frozen=True)
 class Row:
-    """One instance under one config and method.
+    """The result of one instance under one config and method.
 
-    Status: `unparsed`, no answer could be read; `overlength`, prompt and output do not fit the model; `unscorable`,
-    no answer to score against; `n/a`, the instance cannot meet the condition; `error`, the model failed.
-    `scores` is empty for all but `ok` and those that count as wrong (`unparsed`, `error`). `evidence`: pids that were
-    cited, or chosen by a retriever or a method; None where nothing was. `n_cached_tokens` of the prompt were read for
-    an earlier row. `latency_s` is the batch's time divided by its size, in seconds; an answer taken over from an equal
-    prompt keeps its first time. `steps_s` is the time of each step of a method that takes several, `steps_log` what
-    they did, where the method says so. `kind` and `scorer` are those of the task; rows with one `question_id` ask one
-    question, and `depth` is the place of gold in percent, where the config sets it.
+    Status: `unparsed`, no answer could be parsed; `overlength`, prompt and output do not fit the model; `unscorable`,
+    no reference answer; `n/a`, the instance cannot meet the condition; `error`, the model failed.
+    `scores` is empty except for `ok` and what counts as wrong (`unparsed`, `error`). `evidence`: pids that were
+    cited, or chosen by a retriever or a method; None if there were none. `n_cached_tokens` of the prompt were reused
+    from an earlier result. `latency_s` is the batch's time divided by its size, in seconds; an answer copied from an
+    equal prompt keeps its latency. `steps_s` is the time of each step of a multi-step method, `steps_log` its log
+    if it keeps one. `kind` and `scorer` are those of the task; results with the same `question_id` ask the same
+    question; `depth` is the position of the gold in percent, if the config sets it.
     """
 
     id: str
@@ -58,30 +58,30 @@ class Row:
 
     @property
     def spec(self) -> TaskSpec:
-        """Its task, less the labels, which the record has."""
+        """Its task, without the labels, which are in the record."""
         return TaskSpec(self.task, self.kind, scorer=self.scorer)
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What makes a row one of its kind in a run."""
+        """The key, unique within a run."""
         return (self.id, self.config, self.method)
 
 
 class Results:
-    """The rows of a run folder: those of an earlier, interrupted run, and those added now."""
+    """The results in a run folder: those of an earlier, interrupted run, and new ones."""
 
     def __init__(self, folder: Path, record: dict[str, Any]) -> None:
-        """Opens or makes `folder`; SetupError where it holds a run with another record, naming the keys that differ."""
+        """Opens or creates `folder`; SetupError naming the differing keys if it contains a run with another record."""
         self.folder = folder
         self._path = folder / "results.jsonl"
         open_record(folder, record)
         kept = read_rows(folder) if self._path.exists() else []
-        self.rows = [*{row.key: row for row in kept if row.status != "error"}.values()]  # an error is tried again
+        self.rows = [*{row.key: row for row in kept if row.status != "error"}.values()]  # errors are retried
         _write_whole(self._path, "".join(map(_line, self.rows)))
         self.done = {row.key for row in self.rows}
 
     def append(self, rows: Sequence[Row]) -> None:
-        """Adds finished rows, on disk when this returns."""
+        """Adds finished results; they are on disk when this returns."""
         with self._path.open("a", encoding="utf-8") as file:
             file.write("".join(map(_line, rows)))
             file.flush()
@@ -90,7 +90,7 @@ class Results:
         self.done.update(row.key for row in rows)
 
     def arrange(self, keys: Sequence[tuple[str, str, str]]) -> None:
-        """Puts the rows of a finished run, on disk too, in the order of `keys`, whatever order they were made in."""
+        """Sorts the results of a finished run by the order of `keys`, also on disk."""
         place = {key: at for at, key in enumerate(keys)}
         arranged = sorted(self.rows, key=lambda row: place[row.key])
         if arranged != self.rows:
@@ -98,28 +98,28 @@ class Results:
             _write_whole(self._path, "".join(map(_line, arranged)))
 
     def tokens(self) -> dict[str, int]:
-        """Sums over the answered rows: tokens of prompts, those of them read for an earlier row, and of outputs."""
+        """Totals over the answered results: prompt tokens, reused prompt tokens, and output tokens."""
         answered = [row for row in self.rows if row.output is not None]
         names = ("n_prompt_tokens", "n_cached_tokens", "n_new_tokens")
         return {name: sum(getattr(row, name) or 0 for row in answered) for name in names}
 
 
 def read_rows(folder: Path) -> list[Row]:
-    """The finished rows of a run folder; a last line that was cut off half-written is left out."""
+    """The finished results in a run folder; an incomplete last line is ignored."""
     path = folder / "results.jsonl"
     *lines, _ = path.read_bytes().split(b"\n")
     try:
         return [Row(**upgraded_row(json.loads(line))) for line in lines]
     except (ValueError, TypeError, KeyError) as error:
-        raise SetupError(f"{path} holds a line that is no result ({error}); choose another --out") from None
+        raise SetupError(f"{path} has a line that is not a result ({error}); choose another --out") from None
 
 
 def open_record(folder: Path, record: dict[str, Any]) -> None:
-    """Opens or makes a run folder for what `record` says; SetupError where it holds a run with another record."""
+    """Opens or creates a run folder for `record`; SetupError if it contains a run with another record."""
     path = folder / "run.json"
     if not path.exists():
         if (folder / "results.jsonl").exists():
-            raise SetupError(f"{folder} holds results but no run.json that says what they are; choose another --out")
+            raise SetupError(f"{folder} has results but no run.json; choose another --out")
         try:
             folder.mkdir(parents=True, exist_ok=True)
             write_json(path, record)
@@ -131,11 +131,11 @@ def open_record(folder: Path, record: dict[str, Any]) -> None:
     except ValueError as error:
         raise SetupError(f"{path} cannot be read ({error}); choose another --out") from None
     if names := sorted(differing(earlier, record)):
-        raise SetupError(f"{folder} holds another run, which differs in {', '.join(names)}; choose another --out")
+        raise SetupError(f"{folder} contains another run, which differs in {', '.join(names)}; choose another --out")
 
 
 def differing(one: Any, other: Any, name: str = "") -> Iterable[str]:
-    """Dotted names of the values in which two records differ."""
+    """Dotted names of the values that differ between two records."""
     if isinstance(one, dict) and isinstance(other, dict):
         for key in one.keys() | other.keys():
             yield from differing(one.get(key), other.get(key), f"{name}.{key}" if name else key)

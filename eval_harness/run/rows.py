@@ -1,4 +1,4 @@
-"""The row that a request and its answer give."""
+"""The result of a request from its answer."""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -15,14 +15,14 @@ from eval_harness.scoring.score import Scored, score_output
 
 
 class Timed(NamedTuple):
-    """An answer, and the batch's time divided by its size, in seconds."""
+    """An answer with its latency in seconds: the batch's time divided by its size."""
 
     answer: Answer
     latency_s: float
 
 
 def row_of(plan: Plan, model: Model, request: Request, timed: Timed | GenerationError | None) -> Row:
-    """The row of a request; without an answer, the request had no prompt or did not fit."""
+    """The result of a request; without an answer, the request had no prompt or did not fit."""
     row = _unasked(plan, model, request)
     if timed is None:
         return row
@@ -53,7 +53,7 @@ def row_of(plan: Plan, model: Model, request: Request, timed: Timed | Generation
 
 
 def answer_in(row: Row, method: Method) -> Timed | None:
-    """The answer that a finished row of a method holds, or None where no model was asked."""
+    """The answer in a finished result of a method; None if no model was asked."""
     if row.output is None or row.n_prompt_tokens is None or row.n_new_tokens is None or row.latency_s is None:
         return None
     counts = (row.n_prompt_tokens, row.n_new_tokens, bool(row.truncated), row.n_cached_tokens or 0)
@@ -62,7 +62,7 @@ def answer_in(row: Row, method: Method) -> Timed | None:
 
 
 def _evidence(request: Request, parsed: Parsed, kept: list[str] | None) -> list[str] | None:
-    """What the output cites, else what the method kept or the condition chose, None where there was no choice."""
+    """The pids that the output cites, else those the method or the condition chose; None if nothing was chosen."""
     passages = request.passages or []
     if request.setting.cites:
         return cited(passages, parsed.evidence or ())
@@ -72,7 +72,7 @@ def _evidence(request: Request, parsed: Parsed, kept: list[str] | None) -> list[
 
 
 def _scores(request: Request, found: Scored, evidence: list[str] | None) -> dict[str, float]:
-    """All scores of a row, 0 where it gives no answer; none where there is nothing to score against."""
+    """All scores of a result, 0 without an answer; empty without a reference answer."""
     if not found.is_scorable or (evidence is None and not request.setting.names_evidence):
         return found.scores
     gold = request.instance.gold_pids
@@ -84,7 +84,7 @@ def _scores(request: Request, found: Scored, evidence: list[str] | None) -> dict
 
 
 def _unasked(plan: Plan, model: Model, request: Request) -> Row:
-    """The row of a request that no model was asked for."""
+    """The result of a request that was not sent to a model."""
     row = Row(
         id=request.instance.id,
         task=request.instance.task,

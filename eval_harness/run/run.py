@@ -1,4 +1,4 @@
-"""Runs methods on configs, batch by batch, and records each answer as it is finished."""
+"""Runs methods on configs, batch by batch, and records each answer as it finishes."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -22,17 +22,17 @@ _Known = dict[tuple[str, str | None], Timed | GenerationError]  # by Request.ans
 
 
 def run(plan: Plan, model: Model, results: Results, progress: Progress) -> None:
-    """Answers and scores what `results` does not hold yet, longest prompts first, so that lack of memory shows early.
+    """Answers and scores what `results` lacks, longest prompts first, so that running out of memory shows early.
 
-    Equal prompts (closed-book in two configs) are answered once, and prompts over the same passages one after another.
-    A run that was stopped goes on with the same batches, so that its answers are those of one that was not; when all
-    is done, the rows stand in the order of the plan. SetupError where an output alone fills the model.
+    Equal prompts (closed_book in two configs) are answered once; prompts with the same passages run consecutively.
+    A resumed run uses the same batches, so its answers equal those of an uninterrupted run. At the end the results
+    are in the order of the plan. SetupError if an output limit alone fills the model.
     """
     shows_evidence = any(one.cites or one.retrieves for one in plan.settings)
     longest = max(plan.limits.answers.values()) + plan.limits.evidence * shows_evidence
     if longest >= model.max_positions:
         raise SetupError(
-            f"{longest} new tokens leave no room for a prompt in the {model.max_positions} positions of {model.name}; "
+            f"{longest} new tokens leave none for a prompt in the {model.max_positions} positions of {model.name}; "
             "lower --max-new-tokens"
         )
     prompts = Prompts(model, results.folder)
@@ -47,7 +47,7 @@ def run(plan: Plan, model: Model, results: Results, progress: Progress) -> None:
 
 
 class _Run:
-    """A run with the answers that it knows so far."""
+    """A run with its answers so far."""
 
     def __init__(self, plan: Plan, model: Model, results: Results, progress: Progress, prompts: Prompts) -> None:
         self._plan = plan
@@ -61,7 +61,7 @@ class _Run:
             for row in results.rows
             if (timed := answer_in(row, methods[row.method]))
         }
-        self._earlier: set[tuple[str, str | None]] = set()  # keys of the configs before
+        self._earlier: set[tuple[str, str | None]] = set()  # keys of earlier configs
 
     def config(self, asked: Sequence[Request]) -> None:
         """Answers the requests of one config."""
@@ -79,7 +79,7 @@ class _Run:
             self._record([one for request in batch for one in equal[request.answer_key]], fits, bars)
 
     def _answered_batches(self, firsts: Sequence[Request]) -> Iterator[list[Request]]:
-        """The batches of the plan, each once all its answers are known."""
+        """The batches of the plan, each yielded once all its answers are known."""
         for group in groups(firsts, self._plan):
             session = Session(self._model, [self._prompt(one).text for one in group.requests] if group.shares else ())
             for batch in group.batches:
@@ -89,7 +89,7 @@ class _Run:
                 yield batch
 
     def _ask(self, session: Session, batch: list[Request], missing: list[Request], pays: Request | None) -> None:
-        """Adds the answers that are missing; the whole batch is asked where answers may depend on what is in it."""
+        """Adds the missing answers; reruns the whole batch if answers may depend on its composition."""
         asked = missing if isinstance(self._model, AnswersEach) else batch
         began = time.perf_counter()
         answers = asked[0].setting.method.answer(
@@ -102,7 +102,7 @@ class _Run:
             if isinstance(answer, GenerationError):
                 self._known[request.answer_key] = answer
                 continue
-            if request is pays:  # what it shares was read for it
+            if request is pays:  # this result counts the shared prefix
                 answer = answer._replace(generation=answer.generation._replace(n_cached_tokens=0))
             self._known[request.answer_key] = Timed(answer, seconds)
 
@@ -110,7 +110,7 @@ class _Run:
         return self._prompts.get(request.prompt_sha256 or "")
 
     def _record(self, answered: Sequence[Request], fits: set[tuple[str, str, str]], bars: dict[str, TaskID]) -> None:
-        """Adds the rows that are not there yet."""
+        """Adds the missing results."""
         new = [request for request in answered if request.key not in self._results.done]
         answers = [self._known[request.answer_key] if request.key in fits else None for request in new]
         if new:
@@ -120,7 +120,7 @@ class _Run:
             self._progress.advance(bars[request.method], request.cost)
 
     def _bars(self, asked: Sequence[Request]) -> dict[str, TaskID]:
-        """A bar for each method, its length in tokens."""
+        """A progress bar for each method, in tokens."""
         costs: dict[str, int] = {}
         for request in asked:
             costs[request.method] = costs.get(request.method, 0) + request.cost

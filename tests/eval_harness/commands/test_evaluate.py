@@ -62,10 +62,10 @@ def test_a_dry_run_for_an_endpoint_counts_with_a_named_tokenizer_and_says_what_i
 ) -> None:
     arguments = ["eval", str(dataset_folder), "--config", "1k_p0", "--model", "openai:m", "--method", "vanilla_rag"]
     arguments += ["--dry-run", "--task", "nq", "--price-in", "1000000", "--price-out", "2000000"]
-    with pytest.raises(SetupError, match="names no tokenizer; give one with --tokenizer"):
+    with pytest.raises(SetupError, match="does not name a tokenizer; give one with --tokenizer"):
         RUNNER.invoke(app, arguments, catch_exceptions=False)
     result = RUNNER.invoke(app, [*arguments, "--tokenizer", str(chat_folder)], catch_exceptions=False)
-    said = re.search(r"2 different prompts: (\d+) tokens to read, at most 128 to write, at most (\d+)", result.stdout)
+    said = re.search(r"2 unique prompts: (\d+) input tokens, at most 128 output tokens, at most (\d+)", result.stdout)
     assert said is not None
     assert int(said[2]) == int(said[1]) + 2 * 128
 
@@ -90,7 +90,7 @@ def test_settings_of_a_run_are_in_its_record(
 @pytest.mark.parametrize("shard", ["0/2", "3/2", "1", "1/0", "a/b"])
 def test_a_shard_that_is_none_is_refused(shard: str, app: typer.Typer, dataset_folder: Path) -> None:
     arguments = ["eval", str(dataset_folder), "--config", "1k_p0", "--model", "m", "--method", "closed_book"]
-    with pytest.raises(SetupError, match="is not a part; write 1/4 for the first of four"):
+    with pytest.raises(SetupError, match=r"invalid --shard .*; write 1/4 for the first of four parts"):
         RUNNER.invoke(app, [*arguments, "--shard", shard], catch_exceptions=False)
 
 

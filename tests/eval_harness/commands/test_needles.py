@@ -154,7 +154,7 @@ def test_another_dataset_and_another_folder_are_refused(run: Path, dataset: Path
     with pytest.raises(SetupError, match=r"run\.json cannot be read"):
         document(tmp_path)
     (tmp_path / "run.json").write_text('{"protocol": "oncu"}')
-    with pytest.raises(SetupError, match="is no run of the protocol needles"):
+    with pytest.raises(SetupError, match="is not a run of the protocol needles"):
         document(tmp_path)
 
 

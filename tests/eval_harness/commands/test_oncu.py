@@ -94,7 +94,7 @@ def test_runs_are_looked_at_by_other_groups_without_a_model(
     assert asked == []
     other = tmp_path / "other"
     shutil.copytree(run, other)
-    with pytest.raises(SetupError, match="2 runs share one report; give its folder with --out"):
+    with pytest.raises(SetupError, match="2 runs are reported together; give a folder for the report with --out"):
         call(run, other)
     call(run, other, "--out", tmp_path / "both")
     assert {path.name for path in (tmp_path / "both" / "report").iterdir()} >= FILES
@@ -136,7 +136,7 @@ def test_several_retrievers_and_a_dry_run(call: Callable[..., str], dataset: Pat
     arguments = (dataset, "--config", "controlled_1k", "--model", "smollm2", "--dry-run", "--out", tmp_path / "run")
     said = call(*arguments, "--retriever", "bm25", "--limit", 2)
     assert "retrieved_bm25" in said
-    assert "6 different prompts" in said  # six passages: the 16 best are the full context
+    assert "6 unique prompts" in said  # six passages: the 16 best are the full context
     assert not (tmp_path / "run").exists()
 
 
@@ -145,9 +145,9 @@ def test_what_cannot_be_run_says_so(call: Callable[..., str], dataset: Path, tmp
         call(dataset, "--config", "controlled_1k")
     with pytest.raises(SetupError, match="is not a dataset; to report runs, leave out --config and --model"):
         call(tmp_path, "--model", "m")
-    with pytest.raises(SetupError, match=r"holds no run\.json"):
+    with pytest.raises(SetupError, match=r"has no run\.json"):
         call(tmp_path)
-    with pytest.raises(SetupError, match="no retriever dpr; there are bm25, dense, hybrid"):
+    with pytest.raises(SetupError, match="no retriever dpr; available: bm25, dense, hybrid"):
         call(dataset, "--config", "controlled_1k", "--model", "m", "--retriever", "dpr")
     with pytest.raises(SetupError, match="no config '9k' in data; there are controlled_1k, controlled_2k"):
         call(dataset, "--config", "9k", "--model", "m")

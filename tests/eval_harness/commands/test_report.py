@@ -45,7 +45,7 @@ def test_a_report_leaves_every_format(app: typer.Typer, tmp_path: Path) -> None:
 def test_a_page_without_a_dataset_says_what_it_lacks(app: typer.Typer, tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", [make_row("nq-1")])
     invoke(app, "report", run, "--out", tmp_path / "out", "--format", "html")
-    assert "made without --dataset" in (tmp_path / "out" / "report.html").read_text()
+    assert "written without --dataset" in (tmp_path / "out" / "report.html").read_text()
 
 
 def test_datasets_are_reported_apart(app: typer.Typer, tmp_path: Path) -> None:
@@ -62,13 +62,13 @@ def test_datasets_are_reported_apart(app: typer.Typer, tmp_path: Path) -> None:
 def test_mistakes_are_named(app: typer.Typer, tmp_path: Path) -> None:
     dataset = write_dataset(tmp_path / "data")
     run = write_run(tmp_path / "run", [make_row("nq-1")])
-    with pytest.raises(SetupError, match="no format pdf; there are md, csv, html, png"):
+    with pytest.raises(SetupError, match="no format pdf; available: md, csv, html, png"):
         invoke(app, "report", run, "--format", "pdf")
     with pytest.raises(SetupError, match=r"and the runs are on data 1\.0\.0 \(dddddddddddd\)"):
         invoke(app, "report", run, "--dataset", dataset, "--out", tmp_path / "out")
     with pytest.raises(SetupError, match="no config 9k in"):
         invoke(app, "view", dataset, "--config", "9k")
-    with pytest.raises(SetupError, match=r"no rows in split 'train'.*splits are test"):
+    with pytest.raises(SetupError, match=r"no rows in split 'train'.*available splits: test"):
         invoke(app, "view", dataset, "--split", "train")
     assert not (tmp_path / "out").exists()
 

@@ -83,5 +83,5 @@ def test_what_is_missing_is_named(app: typer.Typer, dataset_folder: Path, chat_f
         show(app, dataset_folder, chat_folder, id="nq-9")
     with pytest.raises(SetupError, match="no method rag"):
         show(app, dataset_folder, chat_folder, "--method", "rag")
-    with pytest.raises(SetupError, match="a server puts its own template"):
+    with pytest.raises(SetupError, match="a server applies its own chat template"):
         show(app, dataset_folder, "openai:m")

@@ -60,16 +60,16 @@ def test_what_is_missing_is_named_with_what_there_is(dataset_folder: Path, tmp_p
         open_dataset(tmp_path)
     with pytest.raises(SetupError, match="no config '2k_p0' in tiny; there are 1k_p0, 1k_p75"):
         check_parts(dataset, ["1k_p0", "2k_p0"], "test")
-    with pytest.raises(SetupError, match="no split 'train'; there are test"):
+    with pytest.raises(SetupError, match="no split 'train'; available: test"):
         check_parts(dataset, ["1k_p0"], "train")
-    with pytest.raises(SetupError, match="no task musique; there are fever, nq, wow"):
+    with pytest.raises(SetupError, match="no task musique; available: fever, nq, wow"):
         load_instances(dataset, "1k_p0", "test", tasks=["nq", "musique"])
 
 
 def test_a_broken_manifest_or_file_is_an_error(dataset_folder: Path) -> None:
     dataset = open_dataset(dataset_folder)
     (dataset_folder / "1k_p0" / "test-00000-of-00001.parquet").write_bytes(b"no parquet")
-    with pytest.raises(SetupError, match="no readable Parquet"):
+    with pytest.raises(SetupError, match="not a readable Parquet"):
         load_instances(dataset, "1k_p0", "test")
     (dataset_folder / "manifest.json").write_text('["no", "manifest"]')
     with pytest.raises(SetupError, match="found list, wanted an object"):
@@ -97,10 +97,10 @@ def test_broken_files_are_found_before_a_run_and_while_it_reads(dataset_folder: 
     content = bytearray(file.read_bytes())
     content[4:1000] = bytes(996)  # the footer stays
     file.write_bytes(content)
-    with pytest.raises(SetupError, match=r"no readable Parquet file: .*; check it with: icr2 validate"):
+    with pytest.raises(SetupError, match=r"not a readable Parquet file: .*; check it with: icr2 validate"):
         load_instances(dataset, "1k_p0", "test")
     file.write_bytes(b"no parquet")
-    with pytest.raises(SetupError, match="no readable Parquet"):
+    with pytest.raises(SetupError, match="not a readable Parquet"):
         check_parts(dataset, ["1k_p0"], "test")
 
 

@@ -52,7 +52,7 @@ def test_all_experiments_run_to_a_report_and_what_is_there_is_not_made_again(pla
     assert {path: path.stat().st_mtime_ns for path in (place.out / "models").rglob("*") if path.is_file()} == made
 
     other = place._replace(scale=place.scale.model_copy(update={"k": 2}))
-    with pytest.raises(SetupError, match=r"holds another run, which differs in scale\.k; choose another --out"):
+    with pytest.raises(SetupError, match=r"contains another run, which differs in scale\.k; choose another --out"):
         run(other, needed(other, chosen), in_this_process)
 
     written = {path.name for path in report(place, chosen, "tiny")}
@@ -110,5 +110,5 @@ def test_a_dry_run_prints_commands_with_the_changes() -> None:
 def test_names_that_are_none_are_refused() -> None:
     with pytest.raises(SetupError, match="no experiment table3; available: table4, table5, table9, figure5, figure6"):
         asked("table3", "--dataset", "d")
-    with pytest.raises(SetupError, match=r"no settings gpu_2 .*; available: fsdp_8, gpu_1, zero3_8, none"):
+    with pytest.raises(SetupError, match=r"no accelerate configuration gpu_2; available: fsdp_8, gpu_1, zero3_8, none"):
         asked("table4", "--dataset", "d", "--launch", "gpu_2")

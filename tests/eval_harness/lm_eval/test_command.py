@@ -94,7 +94,7 @@ def test_documents_of_a_repository_need_one_split_of_one_config_and_later_no_net
 def test_mistakes_are_said_in_one_line(app: typer.Typer, tiny: Path, hub: LoopbackHub) -> None:
     with pytest.raises(SetupError, match="give both a dataset and a folder"):
         run(app, tiny)
-    with pytest.raises(SetupError, match="is a folder and has no revisions"):
+    with pytest.raises(SetupError, match="is a local folder, which has no revisions"):
         run(app, tiny, "--revision", "v1", "--write", "out")
     with pytest.raises(SetupError, match="dataset 'me/none' is no folder, and the Hub did not give it"):
         run(app, "me/none", "--write", "out")

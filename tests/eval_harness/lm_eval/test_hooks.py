@@ -82,7 +82,7 @@ def test_files_of_another_version_are_refused(tiny: Path) -> None:
 
 
 def test_a_task_without_instances_is_named(tiny: Path) -> None:
-    with pytest.raises(SetupError, match="no instance of musique that closed_book can be scored on"):
+    with pytest.raises(SetupError, match="no musique instance that closed_book can be scored on"):
         of(tiny, "musique", "closed_book")
 
 

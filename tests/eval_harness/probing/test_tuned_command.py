@@ -30,5 +30,5 @@ def test_commands_from_probe_to_answers(retriever: Path, dataset: Path, tmp_path
     with pytest.raises(SetupError, match="was tuned as da, not for sft_rta"):
         run("eval", dataset, *common, "--method", "sft_rta", "--out", tmp_path / "other")
     assert not (tmp_path / "other").exists()
-    with pytest.raises(SetupError, match="first asks what sft_da asks"):
+    with pytest.raises(SetupError, match="starts with the prompt of sft_da"):
         run("show-prompt", dataset, "1k_p0", "nq-test0", "--model", model, "--method", "sft_da+rap")

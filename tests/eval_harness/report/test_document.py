@@ -26,7 +26,7 @@ def rows_of_three_settings() -> list:
 def test_table_3_names_n_and_what_was_left_out(study_of: Make) -> None:
     """A mean over 7, with the number left out."""
     table, *_ = sections(compute(study_of(rows_of_three_settings()), "vanilla_rag"))
-    assert table.notes[-1].startswith("An interval without width")
+    assert table.notes[-1].startswith("Zero-width intervals")
     assert table.header == ["method", "config", "model", "nq\nsubspan_em", "macro average"]
     assert table.rows == [
         ["vanilla_rag", "1k_p0", "tiny", "100.0\n[100.0, 100.0]\nn=10", "100.0\n[100.0, 100.0]\n1 task"],

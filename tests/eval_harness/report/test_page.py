@@ -94,8 +94,8 @@ def test_equal_reports_are_equal_pages(folders: tuple[Path, Path], tmp_path: Pat
 def test_a_page_that_is_too_large_leaves_out_texts_and_says_so(folders: tuple[Path, Path], tmp_path: Path) -> None:
     text = write(folders, tmp_path / "page.html", most=1)
     assert [passage[2] for passage in content_of(text)["passages"]] == [None, None, None]
-    assert "3 of 3 passages are shown by title alone" in text
-    assert "by title alone" not in write(folders, tmp_path / "whole.html")
+    assert "3 of 3 passages are shown only by title" in text
+    assert "only by title" not in write(folders, tmp_path / "whole.html")
 
 
 def test_gold_keeps_its_text_longest(folders: tuple[Path, Path]) -> None:
@@ -110,7 +110,7 @@ def test_gold_keeps_its_text_longest(folders: tuple[Path, Path]) -> None:
         "Osmium is dense indeed.",
     ]
     assert max(len(row["output"]) for row in shown.content["rows"]) == 22
-    assert any("outputs are cut at 20 characters" in note for note in shown.left_out)
+    assert any("outputs are truncated to 20 characters" in note for note in shown.left_out)
 
 
 def test_gold_of_another_query_is_no_gold(folders: tuple[Path, Path]) -> None:

@@ -70,16 +70,16 @@ def test_runs_of_two_datasets_share_no_table(tmp_path: Path) -> None:
 
 def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
     run = write_run(tmp_path / "a", [])
-    with pytest.raises(SetupError, match="no finished row"):
+    with pytest.raises(SetupError, match="has no results yet"):
         read_studies([run])
     (run / "run.json").write_text('{"model": {}, "dataset": {"name": "x"}}')
     with pytest.raises(SetupError, match="lacks manifest_sha256, version"):
         read_studies([run])
     (run / "run.json").write_text("[]")
-    with pytest.raises(SetupError, match="no record of a run"):
+    with pytest.raises(SetupError, match="not a run record"):
         read_studies([run])
     (run / "run.json").unlink()
-    with pytest.raises(SetupError, match=r"holds no run\.json"):
+    with pytest.raises(SetupError, match=r"has no run\.json"):
         read_studies([run])
 
 

@@ -65,7 +65,7 @@ def test_a_line_broken_in_the_middle_is_an_error(tmp_path: Path) -> None:
     Results(tmp_path, RECORD).append([ROW])
     path = tmp_path / "results.jsonl"
     path.write_text("{\n" + path.read_text())
-    with pytest.raises(SetupError, match="no result"):
+    with pytest.raises(SetupError, match="not a result"):
         Results(tmp_path, RECORD)
 
 

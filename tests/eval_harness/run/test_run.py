@@ -74,7 +74,7 @@ def test_an_item_that_does_not_fit_is_overlength_and_never_asked(dataset_folder:
 def test_an_output_that_fills_the_model_is_refused_before_the_run(dataset_folder: Path, tmp_path: Path) -> None:
     """No room for a prompt."""
     plan = plan_of(dataset_folder, limits=Limits({"qa": 64, "fact": 32, "dialogue": 128}))
-    with pytest.raises(SetupError, match="128 new tokens leave no room"):
+    with pytest.raises(SetupError, match="128 new tokens leave none for a prompt"):
         results_of(plan, FakeModel(reader, max_positions=128), tmp_path / "run")
 
 

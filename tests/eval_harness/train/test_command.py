@@ -85,7 +85,7 @@ def test_a_model_is_trained_by_one_command(folder: Path, base: Path, tmp_path: P
 
 def test_what_there_is_not_is_said(folder: Path, base: Path, tmp_path: Path) -> None:
     usual = ("train", "sft", folder, "--variant", "da", "--model", base, "--out", tmp_path / "out")
-    with pytest.raises(SetupError, match=r"has no split 'dev'; there are train, validation"):
+    with pytest.raises(SetupError, match=r"has no split 'dev'; available: train, validation"):
         run(*usual, "--config", "1k_p0", "--validation-split", "dev")
     with pytest.raises(SetupError, match="no config '2k_p0' in tiny; there are 1k_p0"):
         run(*usual, "--config", "2k_p0")
@@ -93,7 +93,7 @@ def test_what_there_is_not_is_said(folder: Path, base: Path, tmp_path: Path) -> 
         run(*usual, "--config", "1k_p0", "--split", "test")
     assert not (tmp_path / "out").exists()
     assert not (tmp_path / "out.work").exists()
-    with pytest.raises(SetupError, match="1k_p0/train has no task quest; there are fever, nq, wow"):
+    with pytest.raises(SetupError, match="1k_p0/train has no task quest; available: fever, nq, wow"):
         run("train", "show", folder, "--variant", "da", "--model", base, "--config", "1k_p0", "--task", "quest")
 
 

@@ -117,7 +117,7 @@ def test_the_same_training_again_is_there_already_and_another_is_refused(trained
 def test_a_work_folder_of_another_training_is_refused(trained: Trained, tmp_path: Path) -> None:
     (tmp_path / "out.work").mkdir()
     (tmp_path / "out.work" / "run.json").write_text('{"variant": "rta"}')
-    with pytest.raises(SetupError, match=r"out\.work holds another run, which differs in .*variant"):
+    with pytest.raises(SetupError, match=r"out\.work contains another run, which differs in .*variant"):
         trained()
 
 
