@@ -13,12 +13,15 @@ T = TypeVar("T")
 class Registry(Mapping[str, T], Generic[T]):
     """Named things of one kind, ours first, then those of the entry-point group `group`.
 
-    A thing from outside is loaded when it is asked for, so that one that is broken stops only who names it.
-    SetupError where a name is unknown, where an entry point cannot be loaded, and where one takes a name of ours.
+    An entry point is loaded when it is asked for, so that a broken one only stops whoever names it. What it gives must
+    be a `wanted`: an instance of that class or, where we register classes, a subclass or one with all members of the
+    protocol. SetupError for an unknown name, for an entry point that cannot be loaded or gives something else, and for
+    one that takes a name of ours.
     """
 
-    def __init__(self, group: str, what: str, own: Mapping[str, T]) -> None:
+    def __init__(self, group: str, what: str, own: Mapping[str, T], wanted: type) -> None:
         self.group = group
+        self._wanted = wanted
         self._what = what  # "retriever", for messages
         self._own = dict(own)
         self._loaded: dict[str, T] = {}
@@ -57,4 +60,20 @@ class Registry(Mapping[str, T], Generic[T]):
             loaded: T = point.load()
         except Exception as error:  # whatever a foreign module raises while it is imported
             raise SetupError(f"the {self._what} {point.name!r} ({point.value}) cannot be loaded: {error}") from error
+        if wrong := _misfit(loaded, self._wanted, classes=any(isinstance(one, type) for one in self._own.values())):
+            raise SetupError(f"the {self._what} {point.name!r} ({point.value}) {wrong}")
         return loaded
+
+
+def _misfit(loaded: object, wanted: type, classes: bool) -> str | None:
+    """What keeps a loaded object from being used; None where nothing does."""
+    named = f"{wanted.__module__}.{wanted.__qualname__}"
+    if not classes:
+        return None if isinstance(loaded, wanted) else f"is of type {type(loaded).__name__}, not {named}"
+    if not isinstance(loaded, type):
+        return f"is of type {type(loaded).__name__}, not a class with the members of {named}"
+    if not getattr(wanted, "_is_protocol", False):
+        return None if issubclass(loaded, wanted) else f"is no subclass of {named}"
+    members = (name for name in (*wanted.__annotations__, *vars(wanted)) if not name.startswith("_"))
+    missing = [name for name in members if not hasattr(loaded, name)]
+    return f"lacks {', '.join(missing)} of {named}" if missing else None

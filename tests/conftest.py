@@ -11,6 +11,7 @@ from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
 from builders.bundled import bundled_file
+from tests import demo_runs
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 if "PYTEST_XDIST_WORKER" in os.environ:  # workers share the cores, and torch's threads wait for each other by spinning
@@ -42,6 +43,7 @@ def shared_data() -> Path:
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The demo dataset, built and validated by the commands once for all tests that read it, in whichever process.
 
+    Finished runs take the place of the retrievers: tests/test_demo_runs.py holds them against the retrievers.
     What `icr2 validate --fail-on warning` printed lies beside it in `validate.log`, after a line with its exit code.
     """
     base = tmp_path_factory.getbasetemp()
@@ -51,7 +53,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if not out.is_dir():
             folder.mkdir(exist_ok=True)
             icr2 = [sys.executable, "-m", "icr2_cli"]
-            subprocess.run([*icr2, "build", "demo", "--out", str(out)], check=True)
+            subprocess.run([*icr2, "build", "demo", "--out", str(out), "--set", f"runs={demo_runs.FOLDER}"], check=True)
             validate = [*icr2, "validate", str(out), "--html", str(folder / "validation"), "--fail-on", "warning"]
             done = subprocess.run(validate, capture_output=True, text=True)
             (folder / "validate.log").write_text(f"{done.returncode}\n{done.stdout}{done.stderr}", encoding="utf-8")

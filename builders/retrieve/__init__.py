@@ -18,4 +18,5 @@ RETRIEVERS: Registry[type[Retriever]] = Registry(
         "dense": Dense,
         "entity": Entity,
     },
+    Retriever,
 )

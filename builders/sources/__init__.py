@@ -15,6 +15,7 @@ READERS: Registry[Reader] = Registry(
         "intros": intros.READER,
         "frames": frames.READER,
     },
+    Reader,
 )
 PAGE_READERS: Giving[ReadPages] = Giving(READERS, "pages", lambda reader: reader.pages)
 QUESTION_READERS: Giving[ReadQuestions] = Giving(READERS, "questions", lambda reader: reader.questions)

@@ -30,7 +30,7 @@ OWN: dict[str, type[Method]] = {
     "sft_cci": SftCci,
     "rethead": RetHead,
 }
-METHODS: Registry[type[Method]] = Registry("icr2.methods", "method", OWN)
+METHODS: Registry[type[Method]] = Registry("icr2.methods", "method", OWN, Method)
 _NAME = re.compile(r"(?P<base>[^@+]*)(?P<rest>.*)", re.DOTALL)
 
 

@@ -18,6 +18,7 @@ BACK_ENDS: Registry[type[BackEnd]] = Registry(
         "openai": ChatServer,
         "replay": Replay,
     },
+    BackEnd,
 )
 
 

@@ -23,6 +23,7 @@ SCORERS: Registry[Scorer] = Registry(
         "needle": NEEDLE,
         "all_needles": ALL_NEEDLES,
     },
+    Scorer,
 )
 
 

@@ -3,7 +3,9 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
+from importlib.metadata import EntryPoint
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,8 +17,13 @@ from builders.retrieve.base import about
 from builders.schema import Page
 from builders.sources import GIVEN_READERS, PAGE_READERS, QUESTION_READERS, READERS
 from builders.sources.base import Giving, Reader
+from eval_harness.methods.registry import METHODS
+from eval_harness.models import BACK_ENDS
+from eval_harness.scoring.registry import SCORERS
+from validation.checks import CHECKS
 
-DOCS = (Path(__file__).parents[2] / "docs" / "building.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[2]
+DOCS = (ROOT / "docs" / "building.md").read_text(encoding="utf-8")
 
 
 def table(first: str) -> dict[str, list[str]]:
@@ -43,6 +50,38 @@ def test_format_1_knew_the_same_of_its_retrievers() -> None:
     assert {name: about(kind) for name, kind in RETRIEVERS.items()} == format1.RETRIEVERS
 
 
+class Half:
+    """A retriever that cannot search."""
+
+    says, level, neural = "half", "passage", False
+    index = identity = None
+
+
+def no_method() -> None:
+    """A function, where a class is wanted."""
+
+
+@pytest.mark.parametrize(
+    ("registry", "value", "says"),
+    [
+        (RETRIEVERS, "Half", "lacks search of builders.retrieve.base.Retriever"),
+        (RETRIEVERS, "ROOT", "is of type PosixPath, not a class with the members of builders.retrieve.base.Retriever"),
+        (READERS, "Half", "is of type type, not builders.sources.base.Reader"),
+        (CHECKS, "no_method", "is of type function, not validation.checks.base.Check"),
+        (METHODS, "Half", "is no subclass of eval_harness.methods.base.Method"),
+        (SCORERS, "ROOT", "is of type PosixPath, not eval_harness.scoring.base.Scorer"),
+        (BACK_ENDS, "Half", "lacks remote, load of eval_harness.models.back_end.BackEnd"),
+    ],
+)
+def test_an_entry_point_gives_what_its_registry_wants(
+    registry: Registry[Any], value: str, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    point = EntryPoint("foreign", f"tests.builders.test_registries:{value}", registry.group)
+    monkeypatch.setitem(registry.__dict__, "_foreign", {"foreign": point})
+    with pytest.raises(SetupError, match=re.escape(f"'foreign' ({point.value}) {says}")):
+        registry["foreign"]
+
+
 def test_readers_by_what_they_give() -> None:
     assert list(PAGE_READERS) == ["kilt", "hotpotqa", "twowiki", "musique", "intros"]
     assert list(QUESTION_READERS) == ["kilt", "hotpotqa", "twowiki", "musique", "frames"]
@@ -64,7 +103,7 @@ def test_a_reader_that_cannot_be_loaded_stops_only_who_names_it() -> None:
                 raise SetupError("the reader 'broken' cannot be loaded")
             return super().__getitem__(name)
 
-    readers = Broken("none", "reader", {"good": Reader("good files", pages), "broken": Reader("")})
+    readers = Broken("none", "reader", {"good": Reader("good files", pages), "broken": Reader("")}, Reader)
     giving = Giving(readers, "pages", lambda reader: reader.pages)
     assert list(giving) == ["good"] and len(giving) == 1
     with pytest.raises(SetupError, match="cannot be loaded"):

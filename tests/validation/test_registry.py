@@ -51,4 +51,4 @@ def test_what_is_no_check_is_said_in_one_line(foreign: None, tmp_path: Path) -> 
     folder = shutil.copytree(FIXTURE, tmp_path / "data")
     done = CliRunner().invoke(app, ["validate", str(folder), "--only", "broken"])
     assert isinstance(done.exception, SetupError)
-    assert str(done.exception).startswith("the check 'broken' is ")
+    assert str(done.exception).startswith("the check 'broken' (tests.validation.test_registry:FIXTURE) is of type")

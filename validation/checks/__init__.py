@@ -21,5 +21,5 @@ NAMES = (
 )  # fmt: skip
 
 CHECKS: Registry[Check] = Registry(
-    "icr2.checks", "check", {name: import_module(f"validation.checks.{name}").CHECK for name in NAMES}
+    "icr2.checks", "check", {name: import_module(f"validation.checks.{name}").CHECK for name in NAMES}, Check
 )

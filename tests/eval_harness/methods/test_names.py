@@ -105,7 +105,7 @@ class Echo(Method):
 def test_a_method_is_one_class_and_one_line(
     dataset_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(registry, "METHODS", Registry("icr2.methods", "method", {**METHODS, "echo": Echo}))
+    monkeypatch.setattr(registry, "METHODS", Registry("icr2.methods", "method", {**METHODS, "echo": Echo}, Method))
     rows = results_of(plan_of(dataset_folder, methods=("echo",)), FakeModel(reader), tmp_path / "run")
     row = rows["nq-1", "1k_p0", "echo"]
     assert (row.answer, row.evidence, row.condition, row.scores["evidence_recall"]) == (
