@@ -169,7 +169,7 @@ class RetrieverSpec(Strict):
     k: int = Field(200, ge=1, le=10_000)
     model: str | None = None  # dense and entity: a Hub id[@revision], a folder, or `bundled:NAME`
     query_model: str | None = None  # dense: where questions have an encoder of their own (DPR)
-    dtype: Literal["auto", "float32", "bfloat16"] = "auto"
+    dtype: Literal["float32", "bfloat16"] = "float32"  # not auto, which would mean another one on another machine
     min_score: float = 0.0  # entity: a link below it is NIL
     options: dict[str, float | int | str] = {}
 

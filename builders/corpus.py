@@ -94,7 +94,7 @@ class Corpus:
     def row_of(self, pid: str) -> int | None:
         """The row of a passage id `{page id}:{n}`, or None for an id that is not there."""
         page_id, colon, n = pid.rpartition(":")
-        rows = self.rows_of_page(page_id) if colon and n.isdecimal() else range(0)
+        rows = self.rows_of_page(page_id) if colon and n.isdecimal() and len(n) < 10 else range(0)
         return rows[int(n)] if rows and int(n) < len(rows) else None
 
     def spans(self, rows: range) -> list[tuple[int, int, int, int]]:

@@ -35,6 +35,11 @@ def _fold_character(code: int) -> str:
     return char
 
 
+def composed(text: str) -> str:
+    """A text in the one Unicode form (NFC) in which texts are searched and compared."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
 _ASCII = "".join(map(_fold_character, range(128))).encode() + bytes(range(128, 256))
 
 
@@ -56,8 +61,8 @@ def fold_bytes(text: str) -> bytes:
     """Steps 1 and 2 in UTF-8: composed, lower-cased, punctuation turned into spaces; articles still there."""
     if text.isascii():
         return text.encode().translate(_ASCII)
-    composed = unicodedata.normalize("NFC", text).encode(errors=_UTF8)
-    return _RUN.sub(lambda run: _RUNS[run[0]], composed.translate(_ASCII))
+    in_utf8 = composed(text).encode(errors=_UTF8)
+    return _RUN.sub(lambda run: _RUNS[run[0]], in_utf8.translate(_ASCII))
 
 
 def fold(text: str) -> str:

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from math import isfinite
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -65,7 +66,7 @@ class Retriever(Protocol):
         """The hits for each query, in the order of the queries; a query it can do nothing with has none."""
 
     def identity(self, spec: RetrieverSpec) -> dict[str, str]:
-        """What its scores depend on besides its settings: library versions, model files' digests, number type.
+        """What its scores depend on besides its settings: library versions, digests of model files, dtype.
 
         SetupError where it could not run here, so that a build stops before it has begun.
         """
@@ -99,8 +100,14 @@ def run_table(corpus: Corpus, queries: Sequence[Query], hits: Iterable[list[Hit]
 
 
 def ranked_hits(hits: Sequence[Hit]) -> list[Hit]:
-    """Hits with rounded scores, best first, ties in corpus order; a passage found twice keeps its best score."""
+    """Hits with rounded scores, best first, ties in corpus order; a passage found twice keeps its best score.
+
+    SetupError for a score that is not finite.
+    """
     rows = np.array([hit.row for hit in hits], dtype=np.int64)
+    for hit in hits:
+        if not isfinite(hit.score):
+            raise SetupError(f"the score of passage {hit.row} in corpus order is {hit.score}; wanted a finite number")
     scores = np.round(np.array([hit.score for hit in hits], dtype=np.float64), DECIMALS)
     order = np.lexsort((rows, -scores))
     _, first = np.unique(rows[order], return_index=True)
@@ -113,9 +120,10 @@ def page_hits(corpus: Corpus, pages: Sequence[tuple[int, float]]) -> list[Hit]:
 
 
 def searchable(batch: pa.RecordBatch) -> pa.Array:
-    """The text of each passage that retrievers look in: title, space, text."""
+    """The text of each passage that retrievers look in: title, space, text, in NFC as queries are."""
     text = batch.column("text")
-    return pc.binary_join_element_wise(batch.column("title").cast(text.type), text, pa.scalar(" ", text.type))
+    joined = pc.binary_join_element_wise(batch.column("title").cast(text.type), text, pa.scalar(" ", text.type))
+    return pc.utf8_normalize(joined, form="NFC")
 
 
 def best(scores: np.ndarray, k: int, floor: float = -np.inf) -> tuple[np.ndarray, np.ndarray]:

@@ -12,6 +12,7 @@ from builders.config import RetrieverSpec
 from builders.errors import SetupError
 from builders.retrieve import jvm
 from builders.retrieve.base import Context, Hit, Level, Query, checked_options, in_threads, searchable
+from builders.text import composed
 
 FIELD = "contents"  # Anserini's name for the text of a document
 MOST_TERMS = 1024  # Lucene refuses a query with more clauses
@@ -108,11 +109,12 @@ class _Searcher:
         return [Hit(hit["doc"], hit["score"]) for hit in found]
 
     def _parsed(self, query: Query) -> Any:
-        if len(query.text) > MOST_TERMS:  # a shorter text cannot have that many terms
-            terms = Counter(_class("io.anserini.analysis.AnalyzerUtils").analyze(self._analyzer, query.text))
+        text = composed(query.text)
+        if len(text) > MOST_TERMS:  # a shorter text cannot have that many terms
+            terms = Counter(_class("io.anserini.analysis.AnalyzerUtils").analyze(self._analyzer, text))
             if len(terms) > MOST_TERMS:
                 return self._truncated(query.qid, terms)
-        return self._generator.buildQuery(FIELD, self._analyzer, query.text)
+        return self._generator.buildQuery(FIELD, self._analyzer, text)
 
     def _truncated(self, qid: str, terms: Counter[str]) -> Any:
         """A query of the MOST_TERMS terms with the highest tf * idf, each weighted by its tf."""

@@ -1,8 +1,11 @@
 """Vectors of a corpus, encoded in fixed batches and kept by the digest of what they were made of."""
 
+from collections import deque
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
+from threading import local
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -12,6 +15,7 @@ import pyarrow.compute as pc
 from builders.corpus import Corpus
 from builders.files import read_table, replacing, write_table
 from builders.retrieve.encoders import Encoder, Text
+from builders.text import composed
 
 BATCH = 1024  # passages in a file; whatever the number of threads or of passages in a part
 
@@ -31,32 +35,57 @@ class Embeddings:
     A page's first passage and its other passages go into separate batches (two streams). So what asks for whole
     pages encodes the first stream alone, and finds it encoded when another retriever has had the same encoder:
     which of them came first changes no vector.
+
+    Each batch is encoded by one thread, and `workers` of them encode batches at a time, each with a model of its own.
     """
 
-    def __init__(self, cache: Path, encoder: Encoder) -> None:
+    def __init__(self, cache: Path, encoder: Encoder, workers: int = 1) -> None:
         self._folder = cache / "embeddings" / encoder.digest[:16]
-        self._encoder = encoder
+        self._encoder, self._workers = encoder, workers
+        self._own = local()
 
     def batches(self, corpus: Corpus, stream: Stream) -> Iterator[Batch]:
-        """All batches of a stream in corpus order; what is not there yet is encoded and written whole."""
-        for start, part in corpus.batches():
-            at = np.flatnonzero(_is_first(part) == (stream == "first"))
-            for i in range(0, len(at), BATCH):
-                yield self._batch(part, start, at[i : i + BATCH])
+        """All batches of a stream in corpus order; missing ones are encoded, and written whole."""
+        pieces = (
+            (part, start, at[i : i + BATCH])
+            for start, part in corpus.batches()
+            for at in (np.flatnonzero(_is_first(part) == (stream == "first")),)
+            for i in range(0, len(at), BATCH)
+        )
+        if self._workers == 1:
+            for piece in pieces:
+                yield self._batch(*piece)
+            return
+        pool = ThreadPoolExecutor(self._workers)
+        waiting: deque[Future[Batch]] = deque()
+        try:
+            for piece in pieces:
+                waiting.append(pool.submit(self._batch, *piece))
+                if len(waiting) > self._workers:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            pool.shutdown(cancel_futures=True)
 
     def _batch(self, part: pa.RecordBatch, start: int, at: np.ndarray) -> Batch:
-        texts = [
-            Text(title, body)
-            for title, body in zip(
-                *(part.column(name).take(pa.array(at)).to_pylist() for name in ("title", "text")), strict=True
-            )
-        ]
+        pids, titles, bodies = (part.column(name).take(pa.array(at)).to_pylist() for name in ("pid", "title", "text"))
+        texts = [Text(composed(title), composed(body)) for title, body in zip(titles, bodies, strict=True)]
         path = self._folder / f"{_digest(texts)}.arrow"
         if not path.is_file():
-            vectors = self._encoder.encode(texts)
+            vectors = self._of_this_thread().encode(texts)
+            self._encoder.checked(vectors, [f"passage {pid}" for pid in pids])
             with replacing(path) as partial:
                 write_vectors(partial, vectors)
         return Batch(start + at, path)
+
+    def _of_this_thread(self) -> Encoder:
+        if self._workers == 1:
+            return self._encoder
+        if not hasattr(self._own, "encoder"):
+            self._own.encoder = self._encoder.twin()
+        found: Encoder = self._own.encoder
+        return found
 
 
 def write_vectors(path: Path, vectors: np.ndarray) -> None:

@@ -1,11 +1,12 @@
 """Text encoders: sentence-transformers models, Contriever, and DPR's pair, behind one small interface."""
 
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from copy import copy
 from functools import cached_property
 from hashlib import file_digest, sha256
 from pathlib import Path
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,11 +14,13 @@ import numpy as np
 from builders.bundled import BUNDLED, bundled_file
 from builders.config import digest_of
 from builders.device import DType, device_name, dtype_name
-from builders.errors import SetupError
+from builders.errors import SetupError, shortened
 from builders.hub import from_hub
+from builders.text import composed
 
 DPR_TOKENS = 256  # the length that DPR was trained with (Karpukhin et al., 2020)
 _CPU_BATCH, _GPU_BATCH = 16, 256  # texts in a forward pass; larger ones are slower on a CPU
+_LOADING = Lock()  # transformers changes torch's functions while it loads a model
 _NOT_NEEDED = ["*.onnx", "onnx/*", "openvino/*", "*.h5", "*.msgpack", "*.ot", "*.gguf", "*.md"]
 
 
@@ -32,22 +35,56 @@ class Text(NamedTuple):
         return f"{self.title} {self.body}" if self.title else self.body
 
 
-class Encoder(ABC):
-    """A model in a folder; loaded at the first text, so that its digest can be asked for without its weights."""
+class Encoder:
+    """A model in a folder; loaded at the first text, so that its digest can be asked for without its weights.
+
+    A kind of encoder has `_vectors`, which gives vectors (texts, dimensions), equal for equal lists of texts.
+    `threads` are those of torch in one forward pass: more than one may round differently.
+    """
 
     max_tokens: int | None = None  # where a text is cut, if the model's files do not say it
+    name = ""  # what a recipe calls the model
 
     def __init__(self, folder: Path, dtype: str, side: str, threads: int) -> None:
         self.folder, self.dtype, self.side, self.threads = folder, dtype, side, threads
         self.device = device_name()
 
-    @abstractmethod
     def encode(self, texts: Sequence[Text]) -> np.ndarray:
-        """Vectors, float32 of shape (texts, dimensions); the same list gives the same vectors."""
+        """Vectors of texts in NFC, float32 of shape (texts, dimensions); the same list gives the same vectors."""
+        import torch
+
+        torch.set_num_threads(self.threads)
+        return self._vectors([Text(composed(text.title), composed(text.body)) for text in texts])
+
+    def _vectors(self, texts: Sequence[Text]) -> np.ndarray:
+        raise NotImplementedError
+
+    def checked(self, vectors: np.ndarray, names: Sequence[str]) -> np.ndarray:
+        """The vectors; SetupError names this encoder and the first text whose vector is missing or not finite."""
+        if len(vectors) != len(names):
+            raise SetupError(f"{self._label} gave {len(vectors)} vectors for {len(names)} texts; use another model")
+        bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+        if len(bad):
+            raise SetupError(
+                f"{self._label} gave a vector with NaN or infinity for {shortened(names[bad[0]])} "
+                f"({len(bad)} of {len(names)} texts); use dtype float32 or another model"
+            )
+        return vectors
+
+    @property
+    def _label(self) -> str:
+        return f"encoder {self.name or type(self).__name__}"
+
+    def twin(self) -> "Encoder":
+        """Another encoder of the same model, which loads the model itself: one for each Python thread."""
+        other = copy(self)
+        for loaded in ("_model", "_tokenizer"):
+            vars(other).pop(loaded, None)
+        return other
 
     @cached_property
     def digest(self) -> str:
-        """What the vectors depend on: the model's files (its longest text among them), number type, side."""
+        """What the vectors depend on: the model's files (its longest text among them), dtype, side."""
         return digest_of([files_digest(self.folder), self.dtype, self.max_tokens, self.side])
 
     def encode_distinct(self, texts: Iterable[str]) -> dict[str, np.ndarray]:
@@ -55,17 +92,18 @@ class Encoder(ABC):
         distinct = sorted(set(texts), key=lambda text: (len(text), text))
         if not distinct:
             return {}
-        vectors = self.encode([Text("", text) for text in distinct])
+        vectors = self.checked(
+            self.encode([Text("", text) for text in distinct]), [f"query {one!r}" for one in distinct]
+        )
         return dict(zip(distinct, vectors, strict=True))
 
-    def _torch(self) -> tuple[Any, Any]:
-        """The torch module, told how many threads to use, and the number type; models then load without a bar."""
+    def _dtype(self) -> Any:
+        """The dtype as torch has it; models then load without a progress bar."""
         import torch
         from transformers.utils.logging import disable_progress_bar
 
         disable_progress_bar()
-        torch.set_num_threads(self.threads)
-        return torch, getattr(torch, self.dtype)
+        return getattr(torch, self.dtype)
 
     @property
     def _batch_size(self) -> int:
@@ -78,8 +116,7 @@ class SentenceEncoder(Encoder):
     Vectors have length 1 where the model compares by cosine; a bare transformer compares by inner product.
     """
 
-    def encode(self, texts: Sequence[Text]) -> np.ndarray:
-        """Vectors, float32 of shape (texts, dimensions)."""
+    def _vectors(self, texts: Sequence[Text]) -> np.ndarray:
         encode = self._model.encode_query if self.side == "query" else self._model.encode_document
         vectors = encode([t.joined() for t in texts], batch_size=self._batch_size, show_progress_bar=False)
         vectors = np.asarray(vectors, dtype=np.float32)
@@ -93,10 +130,10 @@ class SentenceEncoder(Encoder):
     def _model(self) -> Any:
         from sentence_transformers import SentenceTransformer
 
-        _, dtype = self._torch()
-        return SentenceTransformer(
-            str(self.folder), device=self.device, local_files_only=True, model_kwargs={"dtype": dtype}
-        )
+        with _LOADING:
+            return SentenceTransformer(
+                str(self.folder), device=self.device, local_files_only=True, model_kwargs={"dtype": self._dtype()}
+            )
 
 
 class DprEncoder(Encoder):
@@ -104,9 +141,10 @@ class DprEncoder(Encoder):
 
     max_tokens = DPR_TOKENS
 
-    def encode(self, texts: Sequence[Text]) -> np.ndarray:
-        """Vectors, float32 of shape (texts, dimensions); like lengths share a batch, to pad little."""
-        torch, _ = self._torch()
+    def _vectors(self, texts: Sequence[Text]) -> np.ndarray:
+        import torch
+
+        # similar lengths share a batch, to pad little
         order = sorted(range(len(texts)), key=lambda i: (-len(texts[i].joined()), i))
         vectors: np.ndarray | None = None
         with torch.inference_mode():
@@ -128,15 +166,17 @@ class DprEncoder(Encoder):
     def _model(self) -> Any:
         from transformers import DPRContextEncoder, DPRQuestionEncoder
 
-        _, dtype = self._torch()
         kind: Any = DPRQuestionEncoder if self.side == "query" else DPRContextEncoder
-        return kind.from_pretrained(str(self.folder), dtype=dtype, local_files_only=True).to(self.device).eval()
+        with _LOADING:
+            model = kind.from_pretrained(str(self.folder), dtype=self._dtype(), local_files_only=True)
+        return model.to(self.device).eval()
 
     @cached_property
     def _tokenizer(self) -> Any:
         from transformers import AutoTokenizer
 
-        return AutoTokenizer.from_pretrained(str(self.folder), local_files_only=True)
+        with _LOADING:
+            return AutoTokenizer.from_pretrained(str(self.folder), local_files_only=True)
 
 
 def encoder(model: str, side: str, dtype: DType, threads: int) -> Encoder:
@@ -146,7 +186,9 @@ def encoder(model: str, side: str, dtype: DType, threads: int) -> Encoder:
     if not config.is_file():
         raise SetupError(f"model {model} has no config.json in {folder}; give the folder of a Hugging Face model")
     kind = DprEncoder if re.search(r'"model_type"\s*:\s*"dpr"', config.read_text(encoding="utf-8")) else SentenceEncoder
-    return kind(folder, dtype_name(dtype), side, threads)
+    made = kind(folder, dtype_name(dtype), side, threads)
+    made.name = model
+    return made
 
 
 def model_folder(model: str) -> Path:

@@ -35,10 +35,10 @@ class Entity:
 
     def search(self, context: Context, folder: Path, queries: Sequence[Query]) -> Iterator[list[Hit]]:
         """The passages of the k best pages for each query, ties in corpus order; none where no name is linked."""
-        names, vectors = Names(folder), Vectors(folder / "vectors")
+        names, vectors = Names(folder), Vectors(folder / "vectors", context.corpus)
         mentions = [names.mentions(query.text) for query in queries]
         texts = [[_in_query(m, query) for m in found] for query, found in zip(queries, mentions, strict=True)]
-        encoded = query_encoder(context.spec, context.threads).encode_distinct(text for some in texts for text in some)
+        encoded = query_encoder(context.spec).encode_distinct(text for some in texts for text in some)
         for start in range(0, len(queries), _AT_ONCE):
             some = slice(start, start + _AT_ONCE)
             linked = [
@@ -48,7 +48,7 @@ class Entity:
             yield from _linked_hits(context, vectors, linked)
 
     def identity(self, spec: RetrieverSpec) -> dict[str, str]:
-        """Library versions, the digests of both encoders, and the number type."""
+        """Library versions, the digests of both encoders, and the dtype."""
         return model_identity(spec)
 
 

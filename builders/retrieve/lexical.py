@@ -1,7 +1,6 @@
 """BM25 without Java: the bm25s library (Lù, 2024) over an index that is built a block of passages at a time."""
 
 import json
-import re
 from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -11,8 +10,8 @@ import numpy as np
 
 from builders.config import RetrieverSpec
 from builders.retrieve.base import DECIMALS, Context, Hit, Level, Query, best, checked_options, searchable
+from builders.retrieve.words import words_of
 
-_WORD = re.compile(r"\w+")
 _AT_ONCE = 4096  # passages counted together
 _BLOCK = 512  # queries scored together
 _SPARE = 32  # hits fetched beyond k, to see whether a tie goes on past the border
@@ -52,7 +51,7 @@ class Bm25s:
 
 
 def lucene_terms() -> Terms:
-    """What a text is looked up by: lower-case words without Lucene's English stop words, stemmed as Lucene does."""
+    """What a text is looked up by: its words, without Lucene's English stop words, stemmed as Lucene does."""
     from bm25s.stopwords import STOPWORDS_EN
     from nltk.stem.porter import PorterStemmer
 
@@ -60,7 +59,7 @@ def lucene_terms() -> Terms:
     stems: dict[str, str] = {}
 
     def terms(text: str) -> list[str]:
-        words = [word for word in _WORD.findall(text.lower()) if word not in stop_words]
+        words = [word for word in words_of(text) if word not in stop_words]
         for word in words:
             if word not in stems:
                 stems[word] = stem(word)

@@ -1,8 +1,8 @@
 """TF-IDF over pages with hashed words and word pairs: DrQA's document retriever (Chen et al., 2017, section 3.1)."""
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
+from functools import cache
 from importlib.metadata import version
 from itertools import groupby, islice, pairwise
 from operator import itemgetter
@@ -14,13 +14,13 @@ import numpy as np
 from builders.config import RetrieverSpec
 from builders.corpus import Corpus
 from builders.retrieve.base import Context, Hit, Level, Query, best, checked_options, in_threads, page_hits
-from builders.retrieve.words import STOP_WORDS
+from builders.retrieve.words import STOP_WORDS, word_pattern
+from builders.text import composed
 
 BUCKETS = 2**24
 FEW_PAGES = 50  # where there are fewer, idf is at least LEAST_IDF: a corpus of two pages would give no hits
 LEAST_IDF = 0.1
 
-_TOKEN = re.compile(r"[^\W_](?:[^\W_]|[\u0300-\u036f\u0900-\u0dff])*|[^\s\w]|_")
 _AT_ONCE = 2048  # pages counted together
 _SHARD = 2**23  # pairs of bucket and page after which a shard is full
 
@@ -77,9 +77,14 @@ def ngrams(text: str) -> list[str]:
 
     One that begins or ends with a stop word or a punctuation mark is left out, so that no pair crosses a comma.
     """
-    tokens = _TOKEN.findall(unicodedata.normalize("NFC", text).lower())
+    tokens = _tokens().findall(composed(text.lower()).replace("_", " _ "))
     kept = [token if token[0].isalnum() and token not in STOP_WORDS else "" for token in tokens]
     return [word for word in kept if word] + [f"{a} {b}" for a, b in pairwise(kept) if a and b]
+
+
+@cache
+def _tokens() -> re.Pattern[str]:
+    return re.compile(rf"_|{word_pattern()}|[^\s\w]")
 
 
 def idf(df: np.ndarray, n_pages: int) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from math import isfinite
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,7 +15,10 @@ from builders.retrieve import RETRIEVERS
 from builders.retrieve.base import Context, Hit, Query, ranked_hits, run_table
 from builders.schema import RUN, Question
 from builders.stages.questions import targets_of
+from builders.text import composed
 from builders.work import Build, Counts, Shard
+
+_GIVEN = {"qid": pa.string(), "pid": pa.string(), "score": pa.float64()}  # columns of a finished run
 
 
 def plan_search_index(build: Build) -> list[Shard]:
@@ -75,8 +79,8 @@ def _context(build: Build, retriever: str, tick: Tick) -> Context:
 
 
 def query_of(question: Question) -> Query:
-    """A question's text and its canonical answer, which labels and yes/no are not: they are no text of the source."""
-    return Query(question.id, " ".join([question.query, *question.text_answers[:1]]).strip())
+    """A question's text and its canonical answer, in NFC; labels and yes/no are omitted: they are not in the source."""
+    return Query(question.id, composed(" ".join([question.query, *question.text_answers[:1]]).strip()))
 
 
 def _runs_folder(build: Build) -> Path:
@@ -88,18 +92,32 @@ def _runs_folder(build: Build) -> Path:
 
 def _given_hits(build: Build, path: Path, queries: list[Query]) -> Iterator[list[Hit]]:
     """A finished run's hits, checked at the door."""
-    run = pq.read_table(path)
-    missing = {"qid", "pid", "score"} - set(run.column_names)
-    if missing:
-        raise SetupError(f"{path} has columns {run.column_names}; it must also have {sorted(missing)}")
     found: dict[str, list[Hit]] = {query.qid: [] for query in queries}
-    for qid, pid, score in zip(*(run.column(name).to_pylist() for name in ("qid", "pid", "score")), strict=True):
+    for number, (qid, pid, score) in enumerate(_given_rows(path), start=1):
+        where = f"{path}, row {number}"
+        if qid is None or pid is None or score is None or not isfinite(score):
+            raise SetupError(f"{where}: qid {qid}, pid {pid}, score {score}; wanted two texts and a finite number")
         row = build.corpus.row_of(pid)
         if row is None:
-            raise SetupError(f"{path}: passage {pid} is not in the knowledge source; use the run of this source")
+            raise SetupError(f"{where}: passage {pid} is not in the knowledge source; use the run of this source")
         if qid in found:
             found[qid].append(Hit(row, score))
     return (ranked_hits(found[query.qid]) for query in queries)
+
+
+def _given_rows(path: Path) -> Iterator[tuple[str | None, str | None, float | None]]:
+    """The qid, pid and score of each row of a run."""
+    try:
+        run = pq.read_table(path)
+    except (pa.ArrowException, OSError) as error:
+        raise SetupError(f"{path} is not a Parquet file ({error}); give a run of another build") from None
+    if missing := _GIVEN.keys() - set(run.column_names):
+        raise SetupError(f"{path} has columns {run.column_names}; it must also have {sorted(missing)}")
+    for name, kind in _GIVEN.items():
+        if (of := run.schema.field(name).type) not in (kind, pa.large_string(), pa.float32(), pa.int64()):
+            raise SetupError(f"{path}: column {name} is {of}, wanted {kind}")
+    columns = [run.column(name).cast(kind).to_pylist() for name, kind in _GIVEN.items()]
+    return zip(*columns, strict=True)
 
 
 def read_run(path: Path, part: int) -> dict[str, list[Hit]]:

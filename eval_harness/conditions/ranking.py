@@ -65,7 +65,7 @@ class Retrieval:
     def _vector(self, of: Encoder, text: Text) -> np.ndarray:
         key = (of.side, text)
         if key not in self._vectors:
-            self._vectors[key] = of.encode([text])[0]
+            self._vectors[key] = of.checked(of.encode([text]), [text.joined()])[0]
         return self._vectors[key]
 
     @cached_property

@@ -1,4 +1,6 @@
+from collections.abc import Sequence
 from pathlib import Path
+from threading import current_thread
 
 import numpy as np
 import pytest
@@ -7,9 +9,10 @@ from hypothesis import strategies as st
 
 from builders.config import RetrieverSpec
 from builders.errors import SetupError
-from builders.retrieve import dense
+from builders.retrieve import dense, embeddings
 from builders.retrieve.dense import Vectors
 from builders.retrieve.embeddings import read_vectors, write_vectors
+from builders.retrieve.encoders import Encoder, SentenceEncoder, Text
 from tests.builders.retrieve.indexed import indexed, over
 from tests.builders.retrieve.models import contriever, dpr_pair
 from tests.builders.small_corpus import page, small_corpus
@@ -31,7 +34,7 @@ def written(folder: Path, *files: tuple[list[int], list[list[float]]]) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("dtype", ["float32", "auto"])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_the_passage_about_it_comes_first(tmp_path: Path, dtype: str) -> None:
     made = indexed(tmp_path, PAGES, "dense", words=40, model="bundled:minilm", k=2, dtype=dtype)
     found = made.hits("Which instrument has strings and a bow?", "eruption of hot melted rock", "how is bread made")
@@ -47,16 +50,79 @@ def test_queries_without_a_word_to_look_for_find_nothing(tmp_path: Path) -> None
     assert made.hits("??") == [[]]
 
 
-def test_threads_change_no_vector(tmp_path: Path) -> None:
-    """One and two threads give the same batches, and vectors apart by rounding at most."""
-    corpus = small_corpus(tmp_path, PAGES, words=20)
-    vectors = []
-    for threads in (1, 2):
-        (tmp_path / str(threads)).mkdir()
-        made = over(corpus, tmp_path / str(threads), "dense", threads, model="bundled:minilm", dtype="float32")
-        vectors.append({path.name: read_vectors(path) for path in made.folder.glob("*.arrow")})
-    assert vectors[0].keys() == vectors[1].keys()
-    assert all(np.abs(vectors[0][name] - vectors[1][name]).max() < 1e-5 for name in vectors[0])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_workers_change_no_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dtype: str) -> None:
+    """One, two and four workers give the same vectors and scores; each batch is encoded by one thread of torch."""
+    import torch
+
+    seen = set()
+    encode = SentenceEncoder._vectors
+
+    def watched(self: SentenceEncoder, texts: Sequence[Text]) -> np.ndarray:
+        seen.add((torch.get_num_threads(), current_thread().name.partition("_")[0]))
+        return encode(self, texts)
+
+    monkeypatch.setattr(SentenceEncoder, "_vectors", watched)
+    monkeypatch.setattr(embeddings, "BATCH", 24)
+    words = "ash bow string yeast rock flour lava music oven water".split()
+    pages = [page(f"n{n}", f"T{n}", " ".join(words[(n * k) % 10] for k in range(3 + n * 7 % 90))) for n in range(120)]
+    corpus = small_corpus(tmp_path, [*PAGES, *pages], words=40)
+    found = []
+    before = torch.get_num_threads()
+    for workers in (1, 2, 4):
+        torch.set_num_threads(max(2, workers))  # what the process would use otherwise
+        (tmp_path / str(workers)).mkdir()
+        made = over(corpus, tmp_path / str(workers), "dense", workers, model="bundled:minilm", dtype=dtype)
+        files = {path.name: path.read_bytes() for path in made.folder.iterdir()}
+        found.append((files, made.hits("music with a bow", "bread", "rock and lava")))
+    torch.set_num_threads(before)
+    assert found[0] == found[1] == found[2]
+    assert len(found[0][0]) > 6
+    assert {threads for threads, _ in seen} == {1}
+    assert {name.startswith("ThreadPool") for _, name in seen} == {True, False}  # the first, and the others
+
+
+class Broken(Encoder):
+    """An encoder that gives NaN or infinity for one text."""
+
+    digest, folder, dtype, side, name = "b" * 64, Path(), "float32", "passage", "broken/model"
+    device = "cpu"
+
+    def __init__(self, value: float, of: str) -> None:
+        self.threads, self.value, self.of = 1, value, of
+
+    def _vectors(self, texts: Sequence[Text]) -> np.ndarray:
+        return np.array([[self.value if self.of in text.joined() else 1.0] for text in texts], dtype=np.float32)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_a_vector_that_is_not_finite_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: float) -> None:
+    """Nothing is ranked: the error names the encoder, and the passage or the query."""
+    (tmp_path / "two").mkdir()
+    monkeypatch.setattr(dense, "encoder", lambda *_: Broken(value, "four strings"))
+    with pytest.raises(
+        SetupError, match=r"encoder broken/model gave a vector with NaN or infinity for Violin The violin has"
+    ):
+        indexed(tmp_path, PAGES, "dense", model="x")
+    monkeypatch.setattr(dense, "encoder", lambda *_: Broken(value, "bread made"))
+    made = over(small_corpus(tmp_path / "two", PAGES), tmp_path / "two", "dense", model="x")
+    with pytest.raises(
+        SetupError, match=r"encoder broken/model gave a vector with NaN or infinity for query 'how is bread"
+    ):
+        made.hits("who plays", "how is bread made")
+
+
+def test_a_kept_vector_that_is_not_finite_is_an_error(tmp_path: Path) -> None:
+    """Also one that an earlier version left in the cache, by the id of its passage."""
+    corpus = small_corpus(tmp_path, PAGES)
+    folder = written(tmp_path / "v", ([0, 1, 2], [[1.0], [np.nan], [3.0]]))
+    asked = np.array([[1.0]], dtype=np.float32)
+    with pytest.raises(SetupError, match="the vector of passage 2:0 has NaN"):
+        list(Vectors(folder, corpus).nearest(asked, 1))
+    with pytest.raises(SetupError, match="the vector of a query has NaN"):
+        list(Vectors(written(tmp_path / "w", ([0], [[1.0]]))).nearest(asked * np.nan, 1))
+    with pytest.raises(SetupError, match="an inner product of two vectors is not finite"):
+        list(Vectors(written(tmp_path / "x", ([0], [[3e38]]))).nearest(asked * 3e38, 1))
 
 
 def test_every_row_is_in_the_index_once(tmp_path: Path) -> None:
