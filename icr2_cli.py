@@ -50,8 +50,8 @@ _UsageError = typer.BadParameter.__base__ or typer.BadParameter  # the base of a
 _FIXABLE = {
     errno.ENOSPC: "the disk is full; free some space and run the same command again",
     errno.EDQUOT: "your quota is used up; free some space and run the same command again",
-    errno.EACCES: "no permission; choose a folder that you may write to",
-    errno.EROFS: "the file system is read-only; choose a folder that you may write to",
+    errno.EACCES: "no permission; choose a writable folder",
+    errno.EROFS: "the file system is read-only; choose a writable folder",
 }
 
 
@@ -60,7 +60,7 @@ def main() -> None:
     try:
         sys.exit(app(prog_name="icr2", standalone_mode=False))
     except _UsageError as error:
-        if not error.format_message():  # called without arguments, so the help is printed
+        if not error.format_message():  # called without arguments: the help is printed
             sys.exit(2)
         _stop(f"{error.format_message().rstrip('.')}; see: {error.ctx.command_path if error.ctx else 'icr2'} --help")
     except SetupError as error:

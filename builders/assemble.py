@@ -1,4 +1,4 @@
-"""Puts finished files together as a dataset folder with its manifest and a card, by one rename."""
+"""Assembles finished files into a dataset folder with its manifest and a card, by one rename."""
 
 import json
 import os
@@ -29,7 +29,7 @@ Configs = Mapping[str, dict[str, list[Path]]]  # config -> split -> files, in or
 
 
 def assemble(build: Build[Any], out: Path) -> None:
-    """Makes the dataset folder `out` of a finished build."""
+    """Writes the dataset folder `out` of a finished build."""
     with _new_dataset(out) as folder:
         configs: Configs = {config: {} for config in build.recipe.configs}
         for shard in build.shards("write"):
@@ -37,16 +37,16 @@ def assemble(build: Build[Any], out: Path) -> None:
             path = folder / config / file_name(split, shard.part, shard.parts)
             configs[config].setdefault(split, []).append(_place(build.path("write", shard.name), path))
         manifest = _manifest(build, _described(configs, folder))
-        write_json(folder / "manifest.json", manifest, sort_keys=False)  # configs stay in the recipe's order
+        write_json(folder / "manifest.json", manifest, sort_keys=False)  # configs keep the recipe's order
         (folder / "README.md").write_text(card(read_manifest(folder)), encoding="utf-8")
 
 
 @contextmanager
 def _new_dataset(out: Path) -> Iterator[Path]:
-    """A folder to fill; it becomes the dataset folder `out` by one rename. One that is no dataset is never replaced."""
+    """A folder to fill, renamed to `out` when complete. A folder that is not a dataset is never replaced."""
     if out.exists() and not (out / "manifest.json").is_file():
-        raise SetupError(f"{out} is there and is no dataset (it has no manifest.json); choose another --out")
-    for leftover in out.parent.glob(f".{out.name}.*.partial"):  # of a run that was killed just here
+        raise SetupError(f"{out} exists and is not a dataset (it has no manifest.json); choose another --out")
+    for leftover in out.parent.glob(f".{out.name}.*.partial"):  # left by a run that was killed here
         remove(leftover)
     with replacing(out) as partial:
         partial.mkdir()
@@ -54,7 +54,7 @@ def _new_dataset(out: Path) -> Iterator[Path]:
 
 
 def _place(path: Path, target: Path) -> Path:
-    """Links a finished file into the dataset folder, or copies it where a link cannot be."""
+    """Links a finished file into the dataset folder, or copies it where linking fails."""
     target.parent.mkdir(exist_ok=True)
     try:
         os.link(path, target)

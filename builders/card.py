@@ -1,4 +1,4 @@
-"""The README.md of a freshly built dataset: enough for `load_dataset` and for a reader to know what it is."""
+"""The README.md of a newly built dataset: what `load_dataset` needs, and a short description."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ def card(manifest: Manifest) -> str:
 # {manifest.name} {manifest.version}
 
 {_about(manifest)} Each row is a query with its
-answers and its context; `passages` says of every passage whether it is gold, a confounder or random.
+answers and its context; `passages` gives the role of every passage: gold, confounder or random.
 
 ```python
 from datasets import load_dataset
@@ -27,13 +27,13 @@ from datasets import load_dataset
 dataset = load_dataset("FOLDER_OR_REPO", "{first}")
 ```
 
-`manifest.json` names every input, setting and file with its digest, and counts what was left out by reason.
+`manifest.json` lists every input, setting and file with its digest, and counts excluded records by reason.
 """
 
 
 def _about(manifest: Manifest) -> str:
     if kind := manifest.recipe.get("kind"):
-        from builders.synthetic import kind_of  # whose kinds load more than a card needs
+        from builders.synthetic import kind_of  # its kinds import more than a card needs
 
         return kind_of(kind).says
     return (
@@ -43,7 +43,7 @@ def _about(manifest: Manifest) -> str:
 
 
 def licences_of(manifest: Manifest) -> list[str | None]:
-    """The licence that each input states; ours where there is no input, since then every text is made from ours."""
+    """The licence of each input; ours where there is no input, since all texts then come from our templates."""
     if not manifest.inputs:
         return [OUR_LICENCE]
     return [given.get("licence") for given in manifest.inputs.values()]

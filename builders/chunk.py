@@ -11,7 +11,7 @@ from builders.sources.clean import HEADING, Clean, clean
 
 _CLOSERS = "\"'”’»›)\\]}」』）】》〉"
 _OPENERS = "\"'“‘«([{"
-_FULL_STOPS = "。！？｡"  # end a sentence with no space after them
+_FULL_STOPS = "。！？｡"  # end a sentence without a following space
 _END = re.compile(f"[.!?…؟۔।॥{_FULL_STOPS}]+[{_CLOSERS}]*")
 _BORDER = re.compile(rf"[\s{re.escape(_OPENERS)}-]")
 _LETTERS = re.compile(r"(?:\w\.)*[^\W\d_]")  # an initial, or "u.s", "e.g", "d.c"
@@ -19,7 +19,7 @@ _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U00
 _HAS_UNSPACED = re.compile(f"[{_UNSPACED}]")
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\s{_UNSPACED}]+")
 
-# Words that a full stop shortens, so that it seldom ends a sentence.
+# Abbreviations: a full stop after them seldom ends a sentence.
 _SHORT = frozenset(
     """
     adm approx brig bros ca capt cf cmdr col cpl dr ed eds esp est fr ft gen gov hon incl lt maj messrs mr mrs ms
@@ -34,7 +34,7 @@ _SHORT_BEFORE_NUMBER = frozenset(
 
 
 class Piece(NamedTuple):
-    """A passage's text, and where it lies in its page's raw paragraphs: half-open, as in `schema.Span`."""
+    """A passage's text and its place in the page's raw paragraphs: half-open, as in `schema.Span`."""
 
     text: str
     start_paragraph: int
@@ -60,7 +60,7 @@ def chunk_table(pages: pa.RecordBatch | pa.Table, words: int) -> pa.Table:
 def chunk_page(page: Page, words: int = 100) -> list[Piece]:
     """A page's passages of at most `words` words, in order; none for a page without text.
 
-    Whole sentences are packed up to the next heading, over borders of paragraphs; a sentence that is longer is split.
+    Whole sentences are packed up to the next heading, across paragraphs; a longer sentence is split.
     A character of a script written without spaces counts as a word, as in `builders.text`.
     """
     packer = _Packer(words)
@@ -93,7 +93,7 @@ class _Packer:
         count = _count(text)
         if not count:
             return
-        if count <= self._room:  # fits whole, so there is no need to look for its sentences
+        if count <= self._room:  # fits whole, so it need not be split into sentences
             self._add(_Part(number, paragraph, *_stripped(text, 0, len(text))), count)
             return
         for start, end in sentences(text):
@@ -144,7 +144,7 @@ def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
 
 
 def _is_short(text: str, start: int, at: int, following: str) -> bool:
-    """Whether the full stop at `at` belongs to a short form, an initial or the number of a list's item."""
+    """Whether the full stop at `at` belongs to an abbreviation, an initial or a list number."""
     word = _BORDER.split(text[max(start, at - 12) : at])[-1].lower()
     if word in _SHORT or _LETTERS.fullmatch(word):
         return True

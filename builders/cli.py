@@ -29,10 +29,10 @@ def build(
     settings: Annotated[list[str] | None, option("set", "", "--set", metavar="KEY=VALUE")] = None,
     limit: Annotated[int | None, option("limit", "In each split.", min=1)] = None,
     workers: Annotated[int, typer.Option(min=1, help="Worker processes.")] = os.cpu_count() or 1,
-    work: Annotated[Path | None, typer.Option(help="The work folder; without it, OUT.work.")] = None,
+    work: Annotated[Path | None, typer.Option(help="Work folder; default: OUT.work.")] = None,
     dry_run: Annotated[bool, option("dry_run", "Checks the recipe.", "--dry-run")] = False,
 ) -> None:
-    """Build a dataset from a recipe. A build that was stopped resumes when it is run again."""
+    """Build a dataset from a recipe. Resumable: rerun to continue an interrupted build."""
     from builders.load_recipe import load_recipe
     from builders.manifest import read_manifest
     from builders.pipeline import pipeline_of, run_build
@@ -50,11 +50,11 @@ def build(
     notes += [f"note: {line}" for line in warnings(finished, pipeline_of(loaded).stages)]
     for line in notes:
         Console(stderr=True, soft_wrap=True).print(line, highlight=False)
-    Console(soft_wrap=True).print(f"{loaded.name} {loaded.version} is in {out}", highlight=False)
+    Console(soft_wrap=True).print(f"wrote {loaded.name} {loaded.version} to {out}", highlight=False)
 
 
 def _dry_run(recipe: "AnyRecipe", folder: Path, work: Path) -> None:
-    """Says what would be built and downloaded and, where every input is here, which stages are done."""
+    """Prints what would be built and downloaded and, where every input is local, which stages are done."""
     from builders.pipeline import pipeline_of, prepare
     from builders.sources.fetch import yet_to_download
 
@@ -62,8 +62,8 @@ def _dry_run(recipe: "AnyRecipe", folder: Path, work: Path) -> None:
     console.print(f"{recipe.name} {recipe.version}: {', '.join(recipe.configs)}")
     base = recipe.base(folder)
     urls = yet_to_download(pipeline_of(recipe).sources(recipe, base).values(), base, work / "cache")
-    if urls:  # no digest can be told before
-        console.print(f"to download, and then to build from: {', '.join(urls)}", highlight=False)
+    if urls:  # digests need the files
+        console.print(f"to download first: {', '.join(urls)}", highlight=False)
         return
     build = prepare(recipe, folder, work)
     done = [stage for stage in build.digests if (build.folder(stage) / "done.json").exists()]
@@ -86,10 +86,10 @@ def show(
 
 def sql(
     folder: DatasetFolder,
-    query: Annotated[str, typer.Argument(help="SQL over one view for each config, and `all_configs` over all.")],
+    query: Annotated[str, typer.Argument(help="SQL over one view per config, and `all_configs`.")],
     csv: Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")] = False,
 ) -> None:
-    """Run a DuckDB query over a dataset. Every view has the columns of the dataset and `split`."""
+    """Run a DuckDB query over a dataset. Every view has the dataset's columns and `split`."""
     from builders.views import run_sql
 
     run_sql(folder, query, csv, Console())
@@ -100,7 +100,7 @@ def figure(
     out: Annotated[Path, typer.Argument(help="A .png or .svg file.")],
     length: Annotated[str, typer.Option(help="A length of the dataset, such as 4k.")] = "4k",
 ) -> None:
-    """Draw what contexts are made of: passages and tokens by role at every confounding ratio."""
+    """Plot the composition of contexts: passages and tokens by role at every confounding ratio."""
     from builders.figure import write_figure
     from builders.views import readable
 
@@ -110,7 +110,7 @@ def figure(
 
 
 def doctor() -> None:
-    """Say what is and is not here (Java, device, bundled models, versions), and what to run for what is missing."""
+    """Check the installation: Java, device, bundled models, versions; print how to install what is missing."""
     from builders.doctor import print_report
 
     print_report(Console(soft_wrap=True))

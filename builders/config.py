@@ -1,4 +1,4 @@
-"""A recipe: everything that a built dataset depends on, read from YAML and refused where a key is unknown."""
+"""A recipe: everything that a built dataset depends on, read from YAML; unknown keys are errors."""
 
 import json
 import re
@@ -25,18 +25,18 @@ def tokens_of(length: str) -> int:
     """The number of tokens in a length label: `4k` is 4,096, `1m` is 1,048,576, `12000` is itself."""
     match = _LENGTH.fullmatch(length)
     if not match:
-        raise SetupError(f"length {length!r} is no length; write a number of tokens, or one such as 4k, 32k or 1m")
+        raise SetupError(f"invalid length {length!r}; use a number of tokens, or a label such as 4k, 32k or 1m")
     return int(match[1]) * _UNIT[match[2]]
 
 
 def _checked_name(name: str) -> str:
     if not NAME.fullmatch(name):
-        raise ValueError(f"{name!r} is no name; use lower-case letters, digits and _")
+        raise ValueError(f"invalid name {name!r}; use lower-case letters, digits and _")
     return name
 
 
 def length_from(least: int) -> Callable[[str], str]:
-    """A validator of length labels of at least this many tokens."""
+    """A validator of length labels with a minimum number of tokens."""
 
     def checked(length: str) -> str:
         try:
@@ -56,19 +56,19 @@ Length = Annotated[str, BeforeValidator(str), AfterValidator(length_from(512))]
 
 @cache
 def public_sources() -> dict[str, dict[str, Any]]:
-    """The public sources that a recipe may name, as they would be written in it."""
+    """The public sources that a recipe may name, in the form of a recipe."""
     return yaml.safe_load((Path(__file__).parent / "sources" / "sources.yaml").read_text(encoding="utf-8"))
 
 
 def known_source(name: str) -> dict[str, Any]:
-    """A public source by its name; ValueError names them all where it is none."""
+    """A public source by its name; ValueError with all names where it is unknown."""
     if name not in public_sources():
-        raise ValueError(f"no source is known as {name!r}; there are {', '.join(public_sources())}")
+        raise ValueError(f"unknown source {name!r}; there are {', '.join(public_sources())}")
     return public_sources()[name]
 
 
 class Strict(BaseModel):
-    """Settings that refuse a key they do not know."""
+    """Settings; an unknown key is an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -97,7 +97,7 @@ Labels = Annotated[dict[str, str], BeforeValidator(labels_of), AfterValidator(di
 
 
 class QuestionSource(Source):
-    """A source of questions, which may say of what kind they are and, of claims, which labels they have."""
+    """A source of questions; it may give their kind and, for claims, their labels."""
 
     kind: KindName | None = None
     labels: Labels = {}
@@ -107,7 +107,7 @@ class QuestionSource(Source):
         if self.kind:
             check_labels(self.kind, self.labels)
         elif self.labels:
-            raise ValueError("it has labels and no kind; write kind: fact")
+            raise ValueError("labels without a kind; add kind: fact")
         return self
 
 
@@ -121,12 +121,12 @@ class Take(Strict):
 class Task(Strict):
     """A task: its kind, its files by name, its splits, and which passages are gold.
 
-    Without a kind or labels it has those of its files. `scorer` names one other than the kind's, and `source` is what
-    the source calls the task.
+    Kind and labels default to those of its files, `scorer` to that of the kind. `source` is the source's name for the
+    task.
     """
 
     kind: KindName | None = None
-    labels: Labels = {}  # of claims: each label of the source, with the word that the prompt asks for
+    labels: Labels = {}  # of claims: label of the source -> word in the prompt
     scorer: Name | None = None
     source: str | None = None
     files: dict[str, QuestionSource]
@@ -140,7 +140,7 @@ class Task(Strict):
         described = self._described
         if not self.kind and not described:
             choices = ", ".join(f"{name} ({kind.says})" for name, kind in KINDS.items())
-            raise ValueError(f"it has no kind; choose one: {choices}")
+            raise ValueError(f"no kind; choose one: {choices}")
         if len({file.kind for file in described}) > 1 or any(file.labels != described[0].labels for file in described):
             raise ValueError("its files differ in kind or labels; give the task its own kind and labels")
         spec = self.spec("")
@@ -149,13 +149,13 @@ class Task(Strict):
 
     @property
     def _described(self) -> list[QuestionSource]:
-        """The files that say what kind and which labels the task has, where it does not say so itself."""
+        """The files that give the task's kind and labels, where it does not set them itself."""
         if self.kind and (self.labels or self.kind != "fact"):
             return []
         return [file for file in self.files.values() if file.kind and file.kind == (self.kind or file.kind)]
 
     def spec(self, name: str) -> TaskSpec:
-        """What the manifest records of it."""
+        """Its manifest entry."""
         described = self._described
         kind = self.kind or described[0].kind or "qa"
         labels = self.labels or (described[0].labels if described else {})
@@ -163,22 +163,22 @@ class Task(Strict):
 
 
 class RetrieverSpec(Strict):
-    """A retriever: the name it is known by in the dataset, its kind, and its settings."""
+    """A retriever: its name in the dataset, its kind, and its settings."""
 
     kind: Name
     k: int = Field(200, ge=1, le=10_000)
     model: str | None = None  # dense and entity: a Hub id[@revision], a folder, or `bundled:NAME`
-    query_model: str | None = None  # dense: where questions have an encoder of their own (DPR)
+    query_model: str | None = None  # dense: a separate encoder for questions (DPR)
     dtype: Literal["float32", "bfloat16"] = "float32"  # not auto, which would mean another one on another machine
     min_score: float = 0.0  # entity: a link below it is NIL
     options: dict[str, float | int | str] = {}
 
 
 class ConfigSpec(NamedTuple):
-    """What the manifest says of a config beside its files.
+    """The manifest's facts about a config, apart from its files.
 
-    `length` is a label and `tokens` its number, None where the source alone makes the context; `ratio` and `depth` are
-    percent, None where rows differ in them; `budget` is the most tokens that a prompt may have.
+    `length` is a label and `tokens` its number, None where the source alone determines the context; `ratio` and `depth`
+    are percentages, None where rows differ; `budget` is the limit on prompt tokens.
     """
 
     family: str
@@ -190,14 +190,14 @@ class ConfigSpec(NamedTuple):
 
 
 class AnyRecipe(Strict, ABC):
-    """What every recipe has. Its digest changes with anything that may change a byte of the dataset."""
+    """The fields of every recipe. The digest changes with anything that may change a byte of the dataset."""
 
     name: Name
     version: str = Field("1.0.0", pattern=r"^\d+\.\d+\.\d+$")
     seed: str = "v1"
     language: str = "en"
     tokenizer: str
-    data: str | None = None  # the folder that relative paths start from; without it, the recipe's own
+    data: str | None = None  # the folder of relative paths; default: the recipe's own
     reserve: int | None = Field(None, ge=0)
     rows_per_file: int = Field(1000, ge=1)
     limit: int | None = Field(None, ge=1)
@@ -212,26 +212,26 @@ class AnyRecipe(Strict, ABC):
         """The tasks of all rows; `paths` are the recipe's input files by their place in it."""
 
     def config_of(self, family: str, length: str, ratio: int | None = None) -> ConfigSpec:
-        """A config with contexts of a length."""
+        """A config with contexts of one length."""
         return ConfigSpec(family, length, tokens_of(length), ratio, budget=self.budget(length))
 
     def budget(self, length: str) -> int:
-        """Tokens that a rendered prompt of this length may have: the length less what is kept for the output."""
+        """The token budget of a rendered prompt: the length minus the reserve for the output."""
         tokens = tokens_of(length)
         reserve = self.reserve if self.reserve is not None else (1024 if tokens >= 8192 else 256)
         return tokens - reserve
 
     def base(self, folder: Path) -> Path:
-        """The folder that relative paths start from, for a recipe that stands in `folder`."""
+        """The folder of relative paths, for a recipe in `folder`."""
         return folder if self.data is None else Path(self.data).expanduser()
 
     def portable(self) -> dict[str, Any]:
-        """The recipe without this machine's folders: what the manifest shows and digests are made of."""
+        """The recipe without this machine's folders, for manifest and digests."""
         return _without_folders(self.model_dump(mode="json", exclude={"data"}))
 
 
 def _without_folders(value: Any) -> Any:
-    """The value with the path of every source in it cut to its file name."""
+    """The value with every source's path reduced to its file name."""
     if isinstance(value, list):
         return [_without_folders(part) for part in value]
     if not isinstance(value, dict):
@@ -264,7 +264,7 @@ class Recipe(AnyRecipe):
     @model_validator(mode="after")
     def _whole(self) -> "Recipe":
         if not self.lengths and not self.loft:
-            raise ValueError("lengths and loft are both empty; name at least one length")
+            raise ValueError("lengths and loft are both empty; give at least one length")
         for length in (*self.lengths, *self.loft):
             if self.budget(length) < 256:
                 raise ValueError(

@@ -1,4 +1,4 @@
-"""Random access to all pages and passages by memory map, so that memory does not grow with the knowledge source."""
+"""Random access to all pages and passages by memory map; memory does not grow with the knowledge source."""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
@@ -71,7 +71,7 @@ class Corpus:
         return np.searchsorted(self._first, rows, side="right") - 1
 
     def page_number(self, page_id: str) -> int | None:
-        """A page's number in corpus order, or None for an id that is not there."""
+        """A page's number in corpus order, or None for an unknown id."""
         key = page_key(page_id)
         at = int(np.searchsorted(self._keys, key))
         if at == len(self._keys) or self._keys[at] != key:
@@ -87,18 +87,18 @@ class Corpus:
         return Page(page_id, title, paragraphs, [(a["text"], a["title"]) for a in anchors])
 
     def rows_of_page(self, page_id: str) -> range:
-        """The rows of a page's passages; empty for an id that is not there."""
+        """The rows of a page's passages; empty for an unknown id."""
         number = self.page_number(page_id)
         return range(0) if number is None else self.rows_of_page_number(number)
 
     def row_of(self, pid: str) -> int | None:
-        """The row of a passage id `{page id}:{n}`, or None for an id that is not there."""
+        """The row of a passage id `{page id}:{n}`, or None for an unknown id."""
         page_id, colon, n = pid.rpartition(":")
         rows = self.rows_of_page(page_id) if colon and n.isdecimal() and len(n) < 10 else range(0)
         return rows[int(n)] if rows and int(n) < len(rows) else None
 
     def spans(self, rows: range) -> list[tuple[int, int, int, int]]:
-        """Where each passage lies in its page: (start paragraph, start character, end paragraph, end character)."""
+        """Each passage's place in its page: (start paragraph, start character, end paragraph, end character)."""
         part = bisect_right(self._starts, rows.start) - 1
         batch, first = self._batch(self._passages[part]), self._starts[part]
         columns = [
@@ -113,12 +113,12 @@ def _only_batch(path: Path) -> pa.RecordBatch:
 
 
 def page_key(page_id: str) -> np.uint64:
-    """A 64-bit hash of a page id; the id itself is compared where it matters."""
+    """A 64-bit hash of a page id; look-ups also compare the id."""
     return np.uint64(int.from_bytes(blake2b(page_id.encode(), digest_size=8).digest(), "big"))
 
 
 def write_page_index(pages: Sequence[Path], passages: Sequence[Path], out: Path) -> list[str]:
-    """Writes the index that `Corpus` opens, and returns the ids that stand on more than one page (none is right)."""
+    """Writes the index that `Corpus` opens; returns ids shared by several pages, which are an error."""
     keys, counts, page_starts = [], [], [0]
     for page_path, passage_path in zip(pages, passages, strict=True):
         ids = _only_batch(page_path).column("page_id").to_pylist()
@@ -136,7 +136,7 @@ def write_page_index(pages: Sequence[Path], passages: Sequence[Path], out: Path)
 
 
 def _passages_per_page(page_ids: list[str], passage_pages: pa.Array) -> np.ndarray:
-    """How many passages each page has; passages stand in page order, and a page may have none."""
+    """Passages per page; passages are in page order, and a page may have none."""
     counts = dict.fromkeys(page_ids, 0)
     for value in passage_pages.value_counts().to_pylist():
         counts[value["values"]] += value["counts"]

@@ -1,4 +1,4 @@
-"""Which device and number type a model runs with."""
+"""The device and dtype of a model."""
 
 import re
 from pathlib import Path
@@ -17,7 +17,7 @@ def device_name() -> Literal["cuda", "cpu"]:
 
 
 def fast_bfloat16() -> bool:
-    """Whether the hardware computes bfloat16: a GPU that says so, or a CPU with AVX512-BF16, AMX or Arm's bf16."""
+    """Whether the hardware supports bfloat16: a GPU that reports it, or a CPU with AVX512-BF16, AMX or Arm's bf16."""
     if device_name() == "cuda":
         import torch
 
@@ -26,7 +26,7 @@ def fast_bfloat16() -> bool:
 
 
 def dtype_name(wanted: DType) -> str:
-    """The number type that `auto` stands for on this machine; the others stand for themselves."""
+    """The dtype that `auto` resolves to on this machine; any other is returned as it is."""
     if wanted == "auto":
         return "bfloat16" if fast_bfloat16() else "float32"
     return wanted

@@ -1,4 +1,4 @@
-"""What is and is not here, and what to run for what is missing."""
+"""Checks the installation, and prints the command for what is missing."""
 
 import os
 import platform
@@ -16,24 +16,24 @@ CORE = ("pyarrow", "datasets", "duckdb", "great_expectations")
 
 
 class Finding(NamedTuple):
-    """One line of the report; `mend` is what to run where the thing is missing."""
+    """One line of the report; `fix` is the command to run where something is missing."""
 
     what: str
     found: str
-    mend: str = ""
+    fix: str = ""
 
 
 def print_report(console: Console) -> None:
-    """Prints one line for each thing looked for, and for what is missing the command that brings it."""
+    """Prints one line per requirement, and for a missing one the command that installs it."""
     for finding in findings():
-        mark = "[red]missing[/red]" if finding.mend else "[green]ok[/green]     "
+        mark = "[red]missing[/red]" if finding.fix else "[green]ok[/green]     "
         console.print(f"{mark} {finding.what}: {finding.found}", highlight=False)
-        if finding.mend:
-            console.print(f"        run: {finding.mend}", highlight=False, markup=False)
+        if finding.fix:
+            console.print(f"        run: {finding.fix}", highlight=False, markup=False)
 
 
 def findings() -> list[Finding]:
-    """Everything that the report says."""
+    """All findings of the report."""
     looks: list[Callable[[], list[Finding]]] = [_python, _packages, _extras, _java, _torch, _bundled]
     return [finding for look in looks for finding in look()]
 

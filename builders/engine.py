@@ -1,4 +1,4 @@
-"""Runs stages: every missing shard is made once, put in place by one rename, and marked with its counts."""
+"""Runs stages: every missing shard is written once, renamed into place, and marked with its counts."""
 
 import json
 import multiprocessing
@@ -30,17 +30,17 @@ class Stage(NamedTuple):
 
     name: str
     says: str  # what the progress bar shows
-    code: int  # raised when the code changes what it writes
+    code: int  # raised when a change of the code changes the output
     after: tuple[str, ...]  # stages whose shards it reads
     settings: tuple[str, ...]  # recipe fields it depends on
     plan: Callable[[Build[Any]], list[Shard]]  # in order
     make: Make
-    alone: bool = False  # one shard at a time, each in a process of its own (JVM, torch), with all threads
-    leaves_out: bool = False  # its counts say what was left out, and are printed when a build ends
+    alone: bool = False  # one shard at a time, each in its own process (JVM, torch), with all threads
+    leaves_out: bool = False  # counts excluded records, which are printed when a build ends
 
 
 def no_identities(recipe: AnyRecipe) -> dict[str, Any]:
-    """For a pipeline that depends on nothing but its recipe, its inputs and its own code."""
+    """For a pipeline that depends only on its recipe, its inputs and its own code."""
     return {}
 
 
@@ -55,12 +55,12 @@ class Pipeline(NamedTuple):
     recipe: type[AnyRecipe]
     stages: Sequence[Stage]
     sources: Callable[[Any, Path], Mapping[str, Source]]
-    says: str  # a sentence or two for the card: what the contexts are
+    says: str  # one or two sentences for the card: what the contexts are
     identities: Callable[[Any], dict[str, Any]] = no_identities
 
 
 def run_stage(stage: Stage, build: Build[Any], pool: "Pool", progress: Progress) -> float:
-    """Makes what is missing of a stage; returns, when every shard is in place, the seconds that it took."""
+    """Runs the missing shards of a stage; returns the seconds that it took."""
     began = monotonic()
     folder = build.folder(stage.name)
     done = folder / "done.json"
@@ -81,7 +81,7 @@ def run_stage(stage: Stage, build: Build[Any], pool: "Pool", progress: Progress)
 
 
 def make_shard(stage: Stage, build: Build[Any], shard: Shard, tick: Tick) -> str:
-    """Makes one shard whole: its content by a rename, then the mark that holds its counts."""
+    """Writes one shard: its content by a rename, then the marker file with its counts."""
     path = build.folder(stage.name) / shard.name
     with replacing(path) as partial:
         counts = stage.make(build, shard, partial, tick)
@@ -90,7 +90,7 @@ def make_shard(stage: Stage, build: Build[Any], shard: Shard, tick: Tick) -> str
 
 
 class Pool:
-    """Runs shards in this process (one worker) or in worker processes; a later engine has the same `run`."""
+    """Runs shards in this process (one worker) or in worker processes."""
 
     def __init__(self, workers: int) -> None:
         self._workers = workers
@@ -110,7 +110,7 @@ class Pool:
             yield from _drain([self._executor.submit(_in_worker, stage, build, s) for s in shards], build, stage, tick)
 
     def close(self) -> None:
-        """Ends the worker processes, dropping what was not begun."""
+        """Ends the worker processes; shards that have not started are dropped."""
         if self._executor:
             self._executor.shutdown(wait=True, cancel_futures=True)
 
@@ -140,7 +140,7 @@ def _drain(futures: list[Future[str]], build: Build[Any], stage: Stage, tick: Ti
 
 @contextmanager
 def _progress_file(build: Build[Any], stage: Stage, shard: str) -> Iterator[Tick]:
-    """A worker says how far it is through a small file; the file goes when the shard is done."""
+    """A worker reports progress through a small file, removed when the shard is done."""
     path = build.folder(stage.name) / f".{shard}.progress.partial"
     last = 0.0
 
@@ -160,12 +160,12 @@ def _report(build: Build[Any], stage: Stage, tick: Tick) -> None:
     for path in build.folder(stage.name).glob(".*.progress.partial"):
         try:
             tick(*json.loads(path.read_text()))
-        except (OSError, ValueError, TypeError):  # just being written, or just removed
+        except (OSError, ValueError, TypeError):  # being written or removed
             continue
 
 
 def _no_tick(done: int, total: int) -> None:
-    """For shards whose stage already counts shards."""
+    """For shards of a stage whose progress is counted in shards."""
 
 
 def progress_bars(console: Console) -> AbstractContextManager[Progress]:

@@ -1,4 +1,4 @@
-"""Packages that only some commands need: which extra installs each, and the line for one that is missing."""
+"""Packages that only some commands need: the extra that installs each, and the message for a missing one."""
 
 from importlib.metadata import PackageNotFoundError
 from importlib.util import find_spec
@@ -57,7 +57,7 @@ def lacking(extra: str) -> list[str]:
 
 
 def what_to_install(error: ImportError, command: str) -> str | None:
-    """The line for a package that a command could not import; None where no extra installs it.
+    """The message for a package that a command could not import; None where no extra installs it.
 
     It names the command's own extra if that installs the package, otherwise the first that does.
     """
@@ -69,14 +69,14 @@ def what_to_install(error: ImportError, command: str) -> str | None:
 
 
 def _not_found(error: BaseException | None) -> list[str]:
-    """Names on PyPI of the packages that an error and those behind it say are missing."""
+    """Names on PyPI of the packages that an error and its causes report as missing."""
     packages: list[str] = []
     while error is not None:
         if isinstance(error, PackageNotFoundError):
             packages.append(str(error.name))
         elif isinstance(error, ImportError) and error.name:
             module = error.name.partition(".")[0]
-            if find_spec(module) is None:  # else it is installed, and broken
+            if find_spec(module) is None:  # otherwise it is installed but broken
                 packages += [names[module] for names in EXTRAS.values() if module in names]
         error = error.__cause__ or error.__context__
     return packages

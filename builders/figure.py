@@ -1,4 +1,4 @@
-"""What the contexts of a dataset are made of, as a figure."""
+"""A figure of the composition of a dataset's contexts."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Files and folders that appear whole or not at all: Arrow tables, JSON, and whatever else is put in place."""
+"""Atomic writes of files and folders: Arrow tables, JSON, and anything else."""
 
 import json
 import os
@@ -25,7 +25,7 @@ def read_table(path: Path) -> pa.Table:
 
 
 def write_json(path: Path, value: Any, sort_keys: bool = True) -> None:
-    """Writes JSON whole or not at all, with one trailing newline."""
+    """Writes JSON atomically, with one trailing newline."""
     with replacing(path) as partial:
         partial.write_text(
             json.dumps(value, indent=2, sort_keys=sort_keys, ensure_ascii=False) + "\n", encoding="utf-8"
@@ -34,7 +34,7 @@ def write_json(path: Path, value: Any, sort_keys: bool = True) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary path beside `path` for a file or folder; it becomes `path` by one rename, or is removed."""
+    """A temporary path next to `path` for a file or folder; it is renamed to `path`, or removed on an error."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     remove(partial)
@@ -52,7 +52,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def remove(path: Path) -> None:
-    """Removes a file or folder that may not be there."""
+    """Removes a file or folder, if it exists."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
@@ -60,7 +60,7 @@ def remove(path: Path) -> None:
 
 
 def checked_folder(path: Path, what: str) -> Path:
-    """A folder that can be written to, made when missing."""
+    """A writable folder, created if missing."""
     try:
         path.mkdir(parents=True, exist_ok=True)
         probe = path / f".{os.getpid()}.probe"

@@ -1,8 +1,8 @@
-"""Which candidates may not stand in a question's context, and why (paper, section 3.2).
+"""Which candidates are excluded from a question's context, and why (paper, section 3.2).
 
-Reasons, the first that holds: `gold_overlap` (touches a provenance, or shares its word bigrams with a gold passage),
-`contains_answer` (an answer or alias stands in the text or title, on word borders), `near_duplicate` (shares its word
-bigrams with a candidate already taken). A title or text never leaves this module changed.
+Reasons, the first that applies: `gold_overlap` (touches a provenance, or shares its word bigrams with a gold passage),
+`contains_answer` (text or title contains an answer or alias as whole words), `near_duplicate` (shares its word bigrams
+with a candidate already taken). Titles and texts are never changed here.
 """
 
 from bisect import bisect_right
@@ -17,21 +17,21 @@ from xxhash import xxh3_64_intdigest
 from builders.schema import AnswerKind, Passage
 from builders.text import contains, fold_bytes, is_article, normalise
 
-NEAR = 0.9  # share of the smaller passage's bigrams from which two passages count as the same
+NEAR = 0.9  # share of the smaller passage's bigrams above which two passages are near duplicates
 
 
 class AnswerFilter:
-    """Finds answers in the passages of one corpus; each is folded once and remembered by its row."""
+    """Finds answers in the passages of one corpus; each passage is folded once and cached by its row."""
 
     def __init__(self, remembered: int = 50_000) -> None:
         self._folded: dict[int, bytes] = {}
         self._most = remembered
 
     def hits(self, answers: Sequence[str], candidates: Sequence[Passage]) -> list[str | None]:
-        """For each candidate, the first answer that stands in its title or text on word borders, or None."""
+        """For each candidate, the first answer that its title or text contains as whole words, or None."""
         known = self._folded
         folded = [known.get(candidate.row) or self._fold(candidate) for candidate in candidates]
-        joined = b"".join(folded)  # one search for all candidates: most hold no answer
+        joined = b"".join(folded)  # one search for all candidates: most contain no answer
         starts: list[int] = []
         found: list[str | None] = [None] * len(candidates)
         for answer in answers:
@@ -39,7 +39,7 @@ class AnswerFilter:
             if words and max(words, key=len) in joined:
                 starts = starts or list(accumulate(map(len, folded), initial=0))
                 for at in _places(max(words, key=len), joined, starts):
-                    # every word must be there before the slower exact rule is asked
+                    # every word must occur before the slower exact rule is applied
                     if found[at] is None and all(word in folded[at] for word in words):
                         found[at] = answer if _holds(candidates[at], answer) else None
         return found
@@ -52,7 +52,7 @@ class AnswerFilter:
 
 
 def _places(needle: bytes, joined: bytes, starts: Sequence[int]) -> Iterator[int]:
-    """The numbers of the texts in `joined` that hold `needle`; text i begins at `starts[i]` and ends in a space."""
+    """Indices of the texts in `joined` that contain `needle`; text i begins at `starts[i]` and ends with a space."""
     at = joined.find(needle)
     while at >= 0:
         place = bisect_right(starts, at) - 1
@@ -65,10 +65,10 @@ def _holds(passage: Passage, answer: str) -> bool:
 
 
 def answer_flags(answers: Sequence[str], kind: AnswerKind) -> list[str]:
-    """What a reader must know of how the answer filter treated a question.
+    """Flags for how the answer filter treated a question.
 
-    `answer_filter_not_applicable`: labels and yes/no are no text of the knowledge source.
-    `article_answer`, `unmatchable_answer`: an answer is an article alone, or nothing once normalised.
+    `answer_filter_not_applicable`: labels and yes/no do not occur in the knowledge source.
+    `article_answer`, `unmatchable_answer`: an answer is only an article, or empty once normalised.
     """
     if kind != "text":
         return ["answer_filter_not_applicable"]
@@ -84,7 +84,7 @@ def drop_reasons(
     answers: Sequence[str],
     answer_filter: AnswerFilter,
 ) -> list[str | None]:
-    """Why each candidate is dropped, in order, or None where it is kept; pass no answers where they are not text.
+    """Why each candidate is dropped, in order, or None if it is kept; pass no answers where they are not text.
 
     Candidates are taken in the order given: of two near duplicates the later one is dropped.
     """
@@ -118,7 +118,7 @@ def _bigram_keys(text: str) -> np.ndarray:
 
 
 def _near(texts: Sequence[Passage]) -> Mapping[int, set[int]]:
-    """For each text (by its place in the list), the others that share at least NEAR of the smaller one's bigrams."""
+    """For each text (by its index), the others that share at least NEAR of the smaller one's bigrams."""
     keys = [_bigram_keys(text.text) for text in texts]
     sizes = np.array([len(k) for k in keys])
     _, columns = np.unique(np.concatenate(keys) if keys else np.empty(0, np.uint64), return_inverse=True)

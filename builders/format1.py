@@ -1,6 +1,6 @@
-"""Datasets of format 1, whose facts stand in names and flags: the one place that reads them from there.
+"""Datasets of format 1, whose facts are encoded in names and flags: the one place that decodes them.
 
-`upgraded` makes the values of a manifest of format 2; `row_of` and `select` make rows of it, in Python and in SQL.
+`upgraded` returns the values of a manifest of format 2; `row_of` and `select` upgrade rows, in Python and in SQL.
 """
 
 import re
@@ -41,11 +41,11 @@ _NEEDLE_FLAGS = ("one_hop", "literal", "default", "inverted", "control")
 _ENDS = {
     "controlled": "-d[0-9]{3}$",
     "needles": "-((one_hop|literal)-(default|inverted)-[0-9]+|control-[0-9]+)$",
-}  # what follows the question's id in an instance's, by family
+}  # suffix of an instance's id after its question's, by family
 
 
 def upgraded(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """The values of a manifest in format 2, but for `format`; what cannot be made out is left for the reader to refuse.
+    """The values of a manifest in format 2, except `format`; what cannot be derived is left for the reader to refuse.
 
     Tasks that the recipe does not name are those of the rows in `folder`.
     """
@@ -60,7 +60,7 @@ def upgraded(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def retrievers_of(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The retrievers of a manifest, each with what format 1 leaves to its kind in the recipe."""
+    """The retrievers of a manifest, each with the facts that format 1 leaves to its kind in the recipe."""
     described: dict[str, Any] = dict(values.get("retrievers") or {})
     for name, spec in ((values.get("recipe") or {}).get("retrievers") or {}).items():
         if isinstance(described.get(name), dict) and isinstance(spec, dict):
@@ -87,7 +87,7 @@ def _budget(tokens: int | None, reserve: int | None) -> int | None:
 
 
 def spec_of(task: str, families: Collection[str] = ()) -> TaskSpec:
-    """The task that a name stands for, in a dataset with configs of these families; most are questions."""
+    """The task of a name, in a dataset with configs of these families; most are questions."""
     if set(families) == {"needles"}:
         return TaskSpec(task, "needle")
     return _TASKS.get(task) or TaskSpec(task, "qa")
@@ -116,7 +116,7 @@ def _tasks_in_rows(configs: Mapping[str, Any], folder: Path) -> Iterator[str]:
             try:
                 column = pq.read_table(folder / path, columns=["task"]).column("task")
             except (pa.ArrowException, OSError, KeyError):
-                continue  # the validation suite says what is wrong with a file
+                continue  # the validation suite reports what is wrong with a file
             yield from sorted(str(task) for task in column.unique().to_pylist() if task)
 
 
@@ -129,7 +129,7 @@ def _paths(configs: Mapping[str, Any]) -> Iterator[str]:
 
 
 def row_of(row: Mapping[str, Any], config: str, family: str, spec: TaskSpec) -> dict[str, Any]:
-    """A row in format 2: its columns of format 1 with those that were added."""
+    """A row in format 2: its columns of format 1 and the added ones."""
     flags = list(row.get("flags") or [])
     depths = [int(found[1]) for flag in flags if (found := _DEPTH.fullmatch(flag))]
     return {
@@ -144,12 +144,12 @@ def row_of(row: Mapping[str, Any], config: str, family: str, spec: TaskSpec) -> 
 
 
 def question_id(id: str, family: str) -> str:
-    """The id of the question that an instance asks, which others of its family ask too."""
+    """The id of an instance's question, which other instances of its family share."""
     return re.sub(_ENDS[family], "", id) if family in _ENDS else id
 
 
 def _is_fact(flag: str, family: str) -> bool:
-    """Whether a flag says what a column of format 2 says."""
+    """Whether a column of format 2 replaces this flag."""
     return bool(_DEPTH.fullmatch(flag)) or (family == "needles" and flag in _NEEDLE_FLAGS)
 
 

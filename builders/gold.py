@@ -1,4 +1,4 @@
-"""From provenance to gold passages: which spans hold, which passages they touch, and which of those are gold."""
+"""From provenance to gold passages: which spans are valid, which passages they touch, and which are gold."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,19 +14,19 @@ from builders.schema import TO_THE_END, Question, Quote, Span
 from builders.sources.clean import clean
 from builders.text import contains, normalise
 
-_REASONS = ("missing_page", "bad_pid", "no_passage")  # the gravest first
+_REASONS = ("missing_page", "bad_pid", "no_passage")  # the most severe first
 
 
 def resolve(
     question: Question, corpus: Corpus, titles: Mapping[str, Sequence[int]], needs_all: bool = False
 ) -> tuple[Question | None, list[str]]:
-    """The question with its quotes found and its spans cut to the text that is there, and what is to be counted.
+    """The question with its quotes located and its spans clipped to the text, and the counts to record.
 
-    A span is dropped whose page is not in the corpus (`missing_page`), whose paragraphs or characters are not in the
-    page (`bad_pid`), or that touches no passage, such as one in a title (`no_passage`); each is counted as
-    `span_{reason}`. A question that has no span left or, with `needs_all`, none left on some page is None, and counted
-    once under its gravest reason. `titles` gives the numbers of the pages of each title that a quote names; a quote
-    that is not found is a SetupError, but one without words stands for its whole page, which may be missing.
+    A span is dropped if its page is not in the corpus (`missing_page`), if its paragraphs or characters are not in the
+    page (`bad_pid`), or if it touches no passage, such as one in a title (`no_passage`); each is counted as
+    `span_{reason}`. A question with no span left or, with `needs_all`, none left on some page is None, and counted
+    once under its most severe reason. `titles` gives the numbers of the pages of each title that a quote names; a quote
+    that is not found is a SetupError, but one without words means its whole page, which may be missing.
     """
     quoted = [
         _span_of(quote, question.id, corpus, titles) if quote.quote else _whole_page(quote.title, corpus, titles)
@@ -48,7 +48,7 @@ def resolve(
 
 
 def _checked(span: Span, corpus: Corpus) -> Span | str:
-    """The span cut to its page's text, or why it does not hold."""
+    """The span clipped to its page's text, or why it is invalid."""
     number = corpus.page_number(span.page_id)
     if number is None:
         return "missing_page"
@@ -74,20 +74,20 @@ def _cut(span: Span, paragraphs: Sequence[str]) -> Span | None:
 def gold_rows(question: Question, corpus: Corpus, mode: Literal["best", "all"]) -> tuple[list[int], list[int]]:
     """The rows of a resolved question's gold passages, and of the other passages that touch its provenance.
 
-    With `all`, every passage that shares a character with a span is gold. With `best`, it is the one of them in which
-    the most answers stand; among equals, the one that shares most characters, then the first.
+    With `all`, every passage that shares a character with a span is gold. With `best`, only the one of them that
+    contains the most answers; among equals, the one that shares most characters, then the first.
     """
     touched = _touched(question.provenance, corpus)
     if mode == "all" or not touched:
         return sorted(touched), []
-    # Labels, yes and no are no text of the knowledge source: a passage gains nothing by holding such a word.
+    # Labels, yes and no do not occur in the source as answers: containing such a word does not favour a passage.
     answers = question.text_answers
     best = min(touched, key=lambda row: (-_answers_in(corpus.passage(row).text, answers), -touched[row], row))
     return [best], sorted(touched.keys() - {best})
 
 
 def _answers_in(text: str, answers: Iterable[str]) -> int:
-    """How many distinct answers stand in a text."""
+    """The number of distinct answers in a text."""
     return len({normalise(answer) for answer in answers if contains(answer, text)})
 
 
@@ -123,14 +123,14 @@ def page_numbers_by_title(corpus: Corpus, wanted: set[str]) -> dict[str, list[in
 
 
 def _whole_page(title: str, corpus: Corpus, titles: Mapping[str, Sequence[int]]) -> Span:
-    """All of the first page of a title; where there is none, a span of a page that is not there."""
+    """All of the first page of a title; without one, a span of a missing page."""
     numbers = titles.get(title)
     page_id = corpus.page_at(numbers[0]).page_id if numbers else f"page of {title}"
     return Span(page_id, 1, 0, TO_THE_END, TO_THE_END)
 
 
 def _span_of(quote: Quote, question_id: str, corpus: Corpus, titles: Mapping[str, Sequence[int]]) -> Span:
-    """Where a quote stands: the first place in the first page of its title that has it."""
+    """The span of a quote: its first occurrence in the first page of its title that has it."""
     for number in titles.get(quote.title, ()):
         page = corpus.page_at(number)
         if found := find_quote(quote.quote, page.paragraphs):
@@ -138,11 +138,11 @@ def _span_of(quote: Quote, question_id: str, corpus: Corpus, titles: Mapping[str
             return Span(page.page_id, paragraph, start, paragraph, end)
     what = f"no page {quote.title!r}" if quote.title not in titles else f"nothing like it on page {quote.title!r}"
     words = " ".join(quote.quote.split()[:8])
-    raise SetupError(f"{question_id} quotes {words!r}: {what}; give a title and words that stand in the source")
+    raise SetupError(f"{question_id} quotes {words!r}: {what}; give a title and words that occur in the source")
 
 
 def find_quote(quote: str, paragraphs: Sequence[str]) -> tuple[int, int, int] | None:
-    """The paragraph and the raw characters of a quote, or None: as it is or, if nowhere so, with any whitespace."""
+    """The paragraph and the raw characters of a quote, or None: verbatim or, failing that, with any whitespace."""
     exact, folded = re.escape(quote), r"\s+".join(map(re.escape, quote.split()))
     texts = [clean(paragraph) for paragraph in paragraphs[1:]]
     for pattern in (exact, folded):

@@ -7,9 +7,9 @@ from builders.errors import SetupError
 
 
 def from_hub(what: str, spec: str, local: str, get: Callable[[str, str | None], str]) -> Path:
-    """Where `get(repository, revision)` put the files of `ORG/NAME[@REVISION]`.
+    """The path where `get(repository, revision)` put the files of `ORG/NAME[@REVISION]`.
 
-    SetupError where the Hub does not give them; it says `what` was wanted, and what a `local` one could have been.
+    SetupError where the Hub does not serve them; it names `what` was wanted and what a `local` one would be.
     """
     from huggingface_hub.errors import HFValidationError
 
@@ -18,4 +18,4 @@ def from_hub(what: str, spec: str, local: str, get: Callable[[str, str | None], 
         return Path(get(repository, revision or None))
     except (OSError, ValueError, HFValidationError) as error:
         reason = str(error).strip().splitlines()[0]
-        raise SetupError(f"{what} {spec!r} is no {local}, and the Hub did not give it: {reason}") from None
+        raise SetupError(f"{what} {spec!r} is not a {local}, and the Hub did not serve it: {reason}") from None

@@ -1,4 +1,4 @@
-"""Reads a recipe: a YAML file, with settings laid over it, as the model of its kind."""
+"""Reads a recipe: a YAML file with overrides, as the model of its kind."""
 
 import difflib
 from pathlib import Path
@@ -25,7 +25,7 @@ RECIPES = Path(__file__).parent / "recipes"
 
 
 def recipe_of(values: dict[str, Any]) -> AnyRecipe:
-    """The recipe of these values: of the kind that they name, or without one from a knowledge source."""
+    """The recipe of these values: of the kind that they name, by default one from a knowledge source."""
     return _model_of(values).model_validate(values)
 
 
@@ -36,7 +36,7 @@ def _model_of(values: dict[str, Any]) -> type[AnyRecipe]:
 
 
 def load_recipe(recipe: str, settings: list[str], limit: int | None = None) -> tuple[AnyRecipe, Path]:
-    """The recipe at a path or of a bundled name, with `a.b=c` settings laid over it, and the folder it stands in."""
+    """The recipe at a path or of a bundled name, with `a.b=c` overrides applied, and its folder."""
     path = find_recipe(recipe)
     values = _read_yaml(path)
     for setting in settings:
@@ -66,7 +66,7 @@ def _read_yaml(path: Path) -> dict[str, Any]:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise SetupError(f"{path} is not YAML: {' '.join(str(error).split())}") from None
     if not isinstance(values, dict):
-        raise SetupError(f"{path} holds {type(values).__name__}; a recipe is a mapping of settings")
+        raise SetupError(f"{path} contains {type(values).__name__}; a recipe is a mapping of settings")
     return values
 
 
@@ -80,7 +80,7 @@ def _set(values: dict[str, Any], setting: str) -> None:
             values[parent] = dict(known_source(values[parent]))
         values = values.setdefault(parent, {})
         if not isinstance(values, dict):
-            raise SetupError(f"--set {setting}: {parent} is no group of settings")
+            raise SetupError(f"--set {setting}: {parent} is not a group of settings")
     try:
         values[last] = yaml.safe_load(value)
     except yaml.YAMLError:
@@ -94,7 +94,7 @@ def _first_problem(error: ValidationError, model: type[BaseModel]) -> str:
         near = difflib.get_close_matches(str(problem["loc"][-1]), _all_keys(model), n=1)
         hint = f"; did you mean {near[0]}?" if near else ""
         return f"unknown key {where}{hint}"
-    if problem["type"] == "value_error":  # from a validator here, which says what it found
+    if problem["type"] == "value_error":  # from a validator here; its message gives what it found
         return f"{where}: {problem['ctx']['error']}" if where else str(problem["ctx"]["error"])
     return f"{where}: {problem['msg']}, not {problem['input']!r}" if where else problem["msg"]
 

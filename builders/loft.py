@@ -10,7 +10,7 @@ GOLD_SHARE = 0.6  # of the budget, at most, that the gold of a group may fill
 
 
 class Member(NamedTuple):
-    """A query of a group; `tokens` is what its gold adds to a context, `answers` are those that count as text."""
+    """A query of a group; `tokens` is what its gold adds to a context, `answers` are its text answers."""
 
     id: str
     gold: list[Passage]
@@ -20,7 +20,7 @@ class Member(NamedTuple):
 
 
 class Group(list[Member]):
-    """Queries whose gold stands in one context."""
+    """Queries whose gold shares one context."""
 
     @property
     def gold(self) -> list[Passage]:
@@ -34,15 +34,15 @@ class Group(list[Member]):
 
     @property
     def answers(self) -> list[str]:
-        """The answers of all queries that count as text."""
+        """The text answers of all queries."""
         return [answer for member in self for answer in member.answers]
 
 
 def deal(members: Sequence[Member], room: int, answer_filter: AnswerFilter) -> list[Group]:
-    """Groups of queries in id order, each in the first group with room whose gold it does not leak into, or back.
+    """Groups of queries in id order, each in the first group with enough budget and no leak in either direction.
 
-    A query's gold never stands in a group where it holds another query's answer, overlaps another's provenance, or
-    nearly repeats another's gold; a passage that is gold for both is no leak.
+    A query's gold leaks into a group if it contains another query's answer, overlaps another's provenance, or nearly
+    repeats another's gold; a passage that is gold for both is not a leak.
     """
     groups: list[Group] = []
     filled: list[int] = []
@@ -59,7 +59,7 @@ def deal(members: Sequence[Member], room: int, answer_filter: AnswerFilter) -> l
 
 
 def leaks(member: Member, group: Group, answer_filter: AnswerFilter) -> bool:
-    """Whether the member's gold gives away something about the group's queries, or the group's gold about its own."""
+    """Whether the member's gold leaks into the group's queries, or the group's gold into its own."""
     own, others = {p.row for p in member.gold}, {p.row for p in group.gold}
     into = [p for p in member.gold if p.row not in others]
     back = [p for p in group.gold if p.row not in own]

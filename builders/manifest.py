@@ -17,10 +17,10 @@ from builders.schema import INSTANCES, INSTANCES_1
 from builders.tasks import TaskSpec
 
 FORMAT = "icr2-manifest/2"
-PIPELINE_FAMILIES = ("icr2", "loft")  # whose rows a build from a knowledge source makes
+PIPELINE_FAMILIES = ("icr2", "loft")  # families built from a knowledge source
 
 
-_SPLIT = re.compile(r"[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*", re.ASCII)  # what datasets takes as the name of a split
+_SPLIT = re.compile(r"[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*", re.ASCII)  # split names that datasets accepts
 
 
 def _inside(path: str) -> str:
@@ -47,7 +47,7 @@ Name = Annotated[str, AfterValidator(_named)]  # of a config, task or family: a 
 
 
 class Record(BaseModel):
-    """A part of a manifest; a field that it does not have is refused."""
+    """A part of a manifest; an unknown field is an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -62,11 +62,11 @@ class File(Record):
 
 
 class Config(Record):
-    """What a config says of its rows, and its files by split.
+    """A config's facts about its rows, and its files by split.
 
     `family` is icr2, loft, or the kind of a synthetic dataset; `length` is the label of a context length, `tokens` its
-    number, both null where the source alone makes the context; `ratio` and `depth` are percent; `budget` is the most
-    tokens that a rendered prompt may have.
+    number, both null where the source alone determines the context; `ratio` and `depth` are percentages; `budget` is
+    the limit on tokens of a rendered prompt.
     """
 
     family: Name
@@ -84,19 +84,19 @@ class Config(Record):
 
     @property
     def synthetic(self) -> bool:
-        """Whether a kind of synthetic dataset made its rows, without retrievers."""
+        """Whether its rows are those of a synthetic dataset, without retrievers."""
         return self.family not in PIPELINE_FAMILIES
 
 
 class Tokenizer(Record):
-    """The tokenizer that lengths are counted with."""
+    """The tokenizer that counts lengths."""
 
     name: str
     sha256: str = ""
 
 
 class Manifest(Record):
-    """A dataset as its manifest describes it; `sha256` is the digest of the file, `format` the one that it says."""
+    """A dataset as its manifest describes it; `sha256` is the digest of the file, `format` the one that it declares."""
 
     format: Literal["icr2-manifest/1", "icr2-manifest/2"]
     name: str
@@ -135,29 +135,29 @@ class Manifest(Record):
 
     @property
     def splits(self) -> list[str]:
-        """All splits, in the order in which the configs name them."""
+        """All splits, in the order of the configs."""
         return list(dict.fromkeys(split for config in self.configs.values() for split in config.files))
 
     def config(self, name: str) -> Config:
-        """A config by its name; SetupError names them all where it is none."""
+        """A config by its name; SetupError with all names where it is unknown."""
         if name not in self.configs:
             raise SetupError(f"no config {name!r} in {self.name}; there are {', '.join(self.configs)}")
         return self.configs[name]
 
     def task(self, name: str) -> TaskSpec:
-        """A task by its name; SetupError names them all where it is none."""
+        """A task by its name; SetupError with all names where it is unknown."""
         if name not in self.tasks:
             raise SetupError(f"no task {name!r} in {self.name}; there are {', '.join(self.tasks)}")
         return self.tasks[name]
 
     def tokenizer_name(self) -> str:
-        """The name of the tokenizer; SetupError where the manifest has none."""
+        """The name of the tokenizer; SetupError if the manifest has none."""
         if self.tokenizer is None:
             raise SetupError(f"the manifest of {self.name} names no tokenizer; build the dataset again")
         return self.tokenizer.name
 
     def rows_sql(self, source: str, config: str, also: Sequence[str] = ()) -> str:
-        """SQL of a config's rows in format 2, with the columns `also`; `source` is what DuckDB reads its files with."""
+        """SQL of a config's rows in format 2, with the columns `also`; `source` is the SQL that reads its files."""
         if not self.is_format_1:
             return source
         return f"({format1.select(source, config, self.configs[config].family, self.tasks, also)})"
@@ -171,14 +171,14 @@ class Manifest(Record):
 
 
 def _roots(folder: Path) -> list[Path]:
-    """Where a dataset's files may lie: in its folder, or in the Hub's cache, whose snapshots are links to blobs."""
+    """Where a dataset's files may be: in its folder, or in the Hub's cache, whose snapshots are links to blobs."""
     folder = folder.resolve()
     cached = folder.parent.name == "snapshots"
     return [folder, *([folder.parent.parent / "blobs"] if cached else [])]
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """The manifest of a dataset folder; SetupError names what is wrong in it, or what to run where there is none."""
+    """The manifest of a dataset folder; SetupError names the wrong field, or what to run if there is none."""
     path, content, values = _read(folder)
     try:
         if values["format"] == format1.FORMAT:
@@ -196,7 +196,7 @@ def _read(folder: Path) -> tuple[Path, bytes, dict[str, Any]]:
         values = json.loads(content)
     except (FileNotFoundError, NotADirectoryError):
         raise SetupError(
-            f"{folder} is no dataset: it has no manifest.json; run: icr2 build RECIPE --out {folder}"
+            f"{folder} is not a dataset: it has no manifest.json; run: icr2 build RECIPE --out {folder}"
         ) from None
     except OSError as error:
         raise SetupError(f"{path} cannot be read: {error.strerror}; check its permissions") from None
@@ -228,7 +228,7 @@ def _first_problem(error: ValidationError) -> str:
         case "missing":
             return f"{field}: found nothing, wanted a value"
         case "extra_forbidden" | "unexpected_keyword_argument":
-            return f"{field}: found a field that is unknown, wanted none"
+            return f"{field}: unknown field; remove it"
         case "value_error" if not field:
             return str(problem["ctx"]["error"])
         case "value_error":

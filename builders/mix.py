@@ -15,20 +15,20 @@ from builders.seeds import order_key
 from builders.tasks import TaskSpec
 from builders.tokens import TokenCounter, token_counter
 
-SLACK = 16  # tokens by which an estimate may be off before the next passage is tried and counted exactly
+SLACK = 16  # error of an estimate, in tokens, up to which the next passage is counted exactly
 
 
 class Context(NamedTuple):
-    """A finished context: its passages in their final order, the prompt's tokens, and what a reader must know."""
+    """A finished context: its passages in their final order, the prompt's tokens, and its flags."""
 
     items: list[Passage]
     n_tokens: int
-    ratio: float  # confounders in all passages that are not gold
+    ratio: float  # share of confounders among the non-gold passages
     flags: list[str]
 
 
 def interleave(retrieved: Sequence[Passage], random: Sequence[Passage], percent: int) -> list[Passage]:
-    """The order in which non-gold passages enter a context of this ratio, until a stream that is needed runs out.
+    """The order in which non-gold passages enter a context of this ratio, until a required stream runs out.
 
     At every step the share of retrieved passages stays nearest to `percent`; a tie takes the retrieved one.
     """
@@ -63,7 +63,7 @@ class Mixer:
     ) -> tuple[list[Passage], list[int]] | None:
         """The gold and the longest prefix of `stream` within `budget`, ordered, and each query's prompt tokens.
 
-        `name` keys the order. Several queries share the context, and the longest decides. None where gold is too long.
+        `name` keys the order. Where queries share the context, the longest decides. None where gold is too long.
         """
         longest = max(queries, key=lambda query: (self._counter.count(query), query))
         n, tokens = self._fit(task, longest, name, gold, stream, budget)
@@ -119,7 +119,7 @@ class Mixer:
 
 @lru_cache(1)
 def mixer_of(tokenizer: str, seed: str) -> Mixer:
-    """This process's mixer, which remembers the tokens of passages from shard to shard."""
+    """This process's mixer, which caches token counts of passages across shards."""
     return Mixer(token_counter(tokenizer), seed)
 
 

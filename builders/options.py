@@ -1,4 +1,4 @@
-"""Options of the command: groups of them as dataclasses, and what a name means wherever it is an option."""
+"""Options of the commands: groups of them as dataclasses, and one help text per name."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, Field, fields, is_dataclass
@@ -9,7 +9,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-MEANS = {  # by option; help begins with it in every command, and a command adds what else is to be said
+MEANS = {  # by option; the help of every command begins with it, and a command may add to it
     "accumulate": "Batches per step, in each process.",
     "activation_checkpointing": "Recompute activations: less memory, more time.",
     "attention": "Attention kernel; flash (FlashAttention) needs a CUDA GPU.",
@@ -30,7 +30,7 @@ MEANS = {  # by option; help begins with it in every command, and a command adds
     "lora": "Train LoRA adapters, merged into the saved checkpoint.",
     "lora_rank": "Rank of the LoRA adapters.",
     "lr": "Peak learning rate; default: 1e-5, with --lora 2e-4.",
-    "marks": "Put <RETRIEVAL> and </RETRIEVAL> around a retrieval, else `Answer:` after it.",
+    "marks": "Enclose the retrieval in <RETRIEVAL> and </RETRIEVAL>; otherwise `Answer:` follows it.",
     "max_batch_tokens": "Limit on padded tokens per batch, instead of a number of sequences.",
     "max_length": "Tokens per sample; passages that are not gold are dropped to fit.",
     "max_new_tokens": "Limit on output tokens.",
@@ -64,7 +64,7 @@ DatasetFolder = Annotated[Path, typer.Argument(metavar="DIR", help="Dataset fold
 
 
 def option(name: str, more: str = "", *names: str, panel: str | None = None, **settings: Any) -> Any:
-    """The option of this name, which has the same meaning in every command; `more` is said after it."""
+    """The option of this name, which means the same in every command; `more` is appended to its help."""
     help = f"{MEANS[name]} {more}".strip()
     return typer.Option(*names, help=help, rich_help_panel=panel, **settings)
 
@@ -88,7 +88,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
             given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
         command(**given)
 
-    vars(call)["__signature__"] = Signature(shown)  # or ValueError for a name that two groups have
+    vars(call)["__signature__"] = Signature(shown)  # ValueError if two groups share a name
     call.__annotations__ = {one.name: one.annotation for one in shown}
     return call
 

@@ -1,4 +1,4 @@
-"""The build: the stages of a recipe's pipeline in order, and the one rename that makes the dataset appear.
+"""The build: the stages of a recipe's pipeline in order, then one rename that puts the dataset in place.
 
 `STAGES` are those of contexts from a knowledge source, in the order of the paper's section 3.2.
 """
@@ -24,13 +24,13 @@ from builders.stages.pages import make_chunk, make_index, make_pages, plan_chunk
 from builders.stages.questions import make_gold, make_questions, plan_gold, plan_questions
 from builders.stages.retrieval import make_retrieve, make_search_index, plan_retrieve, plan_search_index
 from builders.synthetic import kind_of
-from builders.synthetic.base import MadeRecipe
+from builders.synthetic.base import SyntheticRecipe
 from builders.tokens import token_counter
 from builders.work import Build, Input, only_one
 
 MIX = ("tokenizer", "seed", "reserve")
 
-# name, what the bar says, code version, stages read, recipe fields read, plan, make, alone
+# name, label of the progress bar, code version, stages read, recipe fields read, plan, make, alone
 STAGES = [
     Stage("pages", "read pages", 1, (), ("knowledge",), plan_pages, make_pages, alone=True, leaves_out=True),
     Stage("chunk", "chunk pages", 1, ("pages",), ("chunk_words",), plan_chunk, make_chunk),
@@ -51,9 +51,9 @@ STAGES = [
 
 
 def run_build(recipe: AnyRecipe, folder: Path, out: Path, work: Path, workers: int, console: Console) -> Build[Any]:
-    """Builds a recipe that lies in `folder` into the folder `out`, which appears whole by one rename.
+    """Builds a recipe of the folder `folder` into the folder `out`, which is renamed into place.
 
-    Returns the finished build. The work folder's `seconds.json` says how long each stage of this run took.
+    Returns the finished build. `seconds.json` in the work folder has the time of each stage of this run.
     """
     checked_folder(work, "work folder")
     checked_folder(out.parent, "output folder's parent")
@@ -79,11 +79,11 @@ def _run_stages(stages: Sequence[Stage], build: Build[Any], workers: int, consol
 
 def pipeline_of(recipe: AnyRecipe) -> Pipeline:
     """The pipeline that builds a recipe."""
-    return kind_of(recipe.kind) if isinstance(recipe, MadeRecipe) else ICR2
+    return kind_of(recipe.kind) if isinstance(recipe, SyntheticRecipe) else ICR2
 
 
 def prepare(recipe: AnyRecipe, folder: Path, work: Path, workers: int = 1) -> Build[Any]:
-    """The build with its input files and the digest of every stage, each bound to all that the stage depends on."""
+    """The build with its input files and the digest of every stage, over everything that the stage depends on."""
     pipeline, base, cache = pipeline_of(recipe), recipe.base(folder), work / "cache"
     paths = {place: (source, fetch(source, base, cache)) for place, source in pipeline.sources(recipe, base).items()}
     inputs = {place: Input(source, path, digest_of_file(path, cache)) for place, (source, path) in paths.items()}
@@ -129,7 +129,7 @@ def _check_names(recipe: Recipe) -> None:
 
 
 def identities_of(recipe: Recipe) -> dict[str, Any]:
-    """What the scores of the retrievers depend on; nothing where finished runs take their place."""
+    """What the scores of the retrievers depend on; nothing where finished runs replace them."""
     if recipe.runs:
         return {}
     return {"retrievers": {name: RETRIEVERS[spec.kind]().identity(spec) for name, spec in recipe.retrievers.items()}}

@@ -9,8 +9,8 @@ from builders.schema import Found
 def round_robin(runs: Mapping[str, Sequence[Hit]]) -> list[Found]:
     """One pool from ranked runs: every retriever's rank 1 in the order of `runs`, then every rank 2, and so on.
 
-    A passage found by several retrievers stands where it was first met and remembers all of them, the earliest first.
-    Nothing is remembered between questions.
+    A passage found by several retrievers keeps its first place and lists all of them, the earliest first.
+    Questions are independent of each other.
     """
     pool: dict[int, Found] = {}
     for rank in range(1, max(map(len, runs.values()), default=0) + 1):

@@ -1,7 +1,7 @@
-"""The corpus-in-context prompts of the paper's table 8, and where each passage stands in them.
+"""The corpus-in-context prompts of the paper's table 8, and the span of each passage in them.
 
-The `[INST]` marks of the table are one model family's chat template; here a model's own template is put around
-the text by whoever runs the model. Passages are numbered from 1 in the order in which they stand.
+The `[INST]` tags of the table are one model family's chat template; here the code that runs a model applies the
+model's own template. Passages are numbered from 1 in order.
 """
 
 from collections.abc import Iterable
@@ -10,11 +10,11 @@ from typing import NamedTuple
 from builders.tasks import TaskSpec, spoken
 
 VERSION = "1"
-CITING_VERSION = "1"  # of the variant that asks for evidence; its passages and questions are those of VERSION
+CITING_VERSION = "1"  # of the variant that asks for evidence; its passages and questions follow VERSION
 
 BLANK_LINE = "\n\n"
 
-# What the citing variant asks for between query and cue, so that it begins as the plain prompt does.
+# The citing variant's request, between query and cue, so that it begins like the plain prompt.
 _CONTRACT = (
     'After the {}, on a new line, write "Evidence:" and the IDs of the passages that it is based on, '
     'in square brackets, or "none".'
@@ -29,7 +29,7 @@ class Prompt(NamedTuple):
 
     @property
     def context_end(self) -> int:
-        """Where the last passage ends in `text`, 0 without passages: up to there, prompts may be alike."""
+        """The end of the last passage in `text`, 0 without passages: prompts may share the text before it."""
         return self.spans[-1][1] if self.spans else 0
 
 
@@ -48,7 +48,7 @@ def render(task: TaskSpec, query: str, passages: Iterable[tuple[str, str]], cite
 
 
 def frame(task: TaskSpec, query: str) -> str:
-    """A prompt with passages, less the passages."""
+    """A prompt's text before its passages."""
     return _instruction(task, with_passages=True) + question(task, query)
 
 
@@ -71,5 +71,5 @@ def block(number: int, title: str, text: str) -> str:
 
 
 def haystack(texts: Iterable[str]) -> str:
-    """The passages of a haystack as one text, which embedding models are given without any prompt."""
+    """The passages of a haystack as one text, for embedding models, without a prompt."""
     return BLANK_LINE.join(texts)

@@ -1,4 +1,4 @@
-"""Things by name: those of this package, and those that installed packages bring by an entry point."""
+"""Registries: objects by name, from this package and from entry points of installed packages."""
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class Registry(Mapping[str, T], Generic[T]):
-    """Named things of one kind, ours first, then those of the entry-point group `group`.
+    """Named objects of one kind, ours first, then those of the entry-point group `group`.
 
     An entry point is loaded when it is asked for, so that a broken one only stops whoever names it. What it gives must
     be a `wanted`: an instance of that class or, where we register classes, a subclass or one with all members of the
@@ -50,7 +50,7 @@ class Registry(Mapping[str, T], Generic[T]):
         for point in sorted(entry_points(group=self.group), key=lambda point: (point.name, point.value)):
             if point.name in self._own or point.name in found:
                 raise SetupError(
-                    f"{point.value} registers the {self._what} {point.name!r}, and that name is taken; rename one"
+                    f"{point.value} registers the {self._what} {point.name!r}, but that name is taken; rename one"
                 )
             found[point.name] = point
         return found
@@ -58,7 +58,7 @@ class Registry(Mapping[str, T], Generic[T]):
     def _load(self, point: EntryPoint) -> T:
         try:
             loaded: T = point.load()
-        except Exception as error:  # whatever a foreign module raises while it is imported
+        except Exception as error:  # an external module may raise anything on import
             raise SetupError(f"the {self._what} {point.name!r} ({point.value}) cannot be loaded: {error}") from error
         if wrong := _misfit(loaded, self._wanted, classes=any(isinstance(one, type) for one in self._own.values())):
             raise SetupError(f"the {self._what} {point.name!r} ({point.value}) {wrong}")

@@ -1,4 +1,4 @@
-"""Every record and every Arrow schema, in the order in which data flows; imports nothing of ours."""
+"""Every record and every Arrow schema, in the order of the data flow; imports nothing of ours."""
 
 from typing import Any, Literal, NamedTuple
 
@@ -8,10 +8,10 @@ Role = Literal["gold", "confounder", "random"]
 AnswerKind = Literal["text", "label", "yesno", "none"]
 Split = Literal["train", "validation", "test"]
 
-SPLITS: tuple[Split, ...] = ("test", "validation", "train")  # the order in which they choose their questions
+SPLITS: tuple[Split, ...] = ("test", "validation", "train")  # the order in which questions are dealt
 
 
-TO_THE_END = 2**31 - 1  # as the end of a Span: of its page or paragraph, whatever their length
+TO_THE_END = 2**31 - 1  # as the end of a Span: the end of its page or paragraph
 
 
 class Span(NamedTuple):
@@ -34,9 +34,9 @@ class Page(NamedTuple):
 
 
 class Quote(NamedTuple):
-    """A provenance given by a page's title and words that stand in it, resolved to a Span at build.
+    """A provenance given by a page's title and words in it, resolved to a Span at build.
 
-    Without words it is the whole page.
+    Without words it means the whole page.
     """
 
     title: str
@@ -58,7 +58,7 @@ class Question(NamedTuple):
 
     @property
     def text_answers(self) -> list[str]:
-        """The answers that are looked for in passages: none where they are labels or yes/no."""
+        """The answers to search for in passages: none where they are labels or yes/no."""
         return self.answers if self.answer_kind == "text" else []
 
 
@@ -71,10 +71,9 @@ class Target(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A passage on its way into a context, by its number in corpus order: its role, and who found it.
+    """A candidate for a context, by its number in corpus order: its role, and the retrievers that found it.
 
-    `rank` and `score` are the best rank and the score with the first retriever; a passage that nobody looked for, such
-    as gold and random ones, has neither.
+    `rank` is the best rank, `score` that of the first retriever; gold and random passages have neither.
     """
 
     row: int
@@ -98,7 +97,7 @@ class Passage(NamedTuple):
 
     @property
     def page_id(self) -> str:
-        """The page that it is from."""
+        """Its page."""
         return self.pid.rpartition(":")[0]
 
     @property
@@ -107,7 +106,7 @@ class Passage(NamedTuple):
         return Found(self.row, self.role, self.retrievers, self.rank, self.score)
 
     def in_row(self) -> dict[str, Any]:
-        """The passage as a row of the dataset has it."""
+        """The passage as stored in a row of the dataset."""
         return dict(zip(self._fields[1:], self[1:], strict=True))
 
 
@@ -179,7 +178,7 @@ POOL = pa.schema(
     ]
 )
 
-# A candidate after the filter: `reason` is null where it is kept; stream is "retrieved" or "random".
+# A candidate after the filter: `reason` is null if it is kept; stream is "retrieved" or "random".
 CANDIDATES = POOL.append(pa.field("stream", pa.string())).append(pa.field("reason", pa.string()))
 
 _PASSAGE = pa.struct(
@@ -194,8 +193,8 @@ _PASSAGE = pa.struct(
     ]
 )
 
-# A row of a dataset. `question_id` is the same in every row that asks the same question; `depth` is the percent of the
-# context before the first gold passage, where a config sets it.
+# A row of a dataset. Rows of the same question share `question_id`; `depth` is the percentage of the context before
+# the first gold passage, where a config sets it.
 INSTANCES = pa.schema(
     [
         ("id", pa.string()),
@@ -219,7 +218,7 @@ INSTANCES = pa.schema(
     metadata={"format": "icr2-instance/2"},
 )
 
-# A row of a dataset of format 1, which is still read.
+# A row of a dataset of format 1, which can still be read.
 INSTANCES_1 = pa.schema(
     [field for field in INSTANCES if field.name not in ("config", "question_id", "kind", "answer_kind", "depth")],
     metadata={"format": "icr2-instance/1"},

@@ -15,7 +15,7 @@ STYLE = {"gold": "bold green", "confounder": "red", "random": "dim"}
 
 
 def print_instance(folder: Path, config: str, id: str, console: Console) -> None:
-    """Prints an instance's query, answers and passages; SetupError where the config or id is not there."""
+    """Prints an instance's query, answers and passages; SetupError where the config or id is unknown."""
     instance = find_instance(folder, config, id)
     for name in SHOWN:
         if instance[name] is not None:

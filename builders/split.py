@@ -1,4 +1,4 @@
-"""Which questions a split gets, whatever the order in which the source lists them."""
+"""Which questions each split gets, independent of the order in the source."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,16 +10,16 @@ from builders.text import normalise
 
 
 def checked_ids(questions: Sequence[Question], where: str) -> Sequence[Question]:
-    """The questions, or SetupError with the ids that several of them share: judgements would mix."""
+    """The questions; SetupError lists ids that several of them share, whose relevance judgements would mix."""
     repeated = [id for id, n in Counter(question.id for question in questions).items() if n > 1]
     if repeated:
         more = f" and {len(repeated) - 5} more" if len(repeated) > 5 else ""
-        raise SetupError(f"{where}: {', '.join(repeated[:5])}{more} stand on several records; ids must be unique")
+        raise SetupError(f"{where}: {', '.join(repeated[:5])}{more} occur in several records; ids must be unique")
     return questions
 
 
 class Splitter:
-    """Deals the questions of one task into splits; no query, normalised, stands in two of them, or twice in one."""
+    """Deals the questions of one task into splits; no normalised query occurs twice, within or across splits."""
 
     def __init__(self, seed: str) -> None:
         self._seed = seed
@@ -27,7 +27,7 @@ class Splitter:
         self._dealt: set[str] = set()
 
     def take(self, questions: Sequence[Question], n: int, counts: Counter[str]) -> list[Question]:
-        """The next `n` questions by a hash of (seed, id) whose query was not taken before."""
+        """The next `n` questions by a hash of (seed, id) whose query is new."""
         taken: list[Question] = []
         for question in sorted(questions, key=lambda q: order_key(self._seed, "split", q.id)):
             if len(taken) == n:

@@ -28,7 +28,7 @@ def statistics(folder: Path) -> list[dict[str, Any]]:
 
 
 def summary_table(folder: Path, manifest: Manifest) -> Table:
-    """The closing table of a build."""
+    """The summary table of a build."""
     table = Table(title=f"{manifest.name} {manifest.version}: means per instance")
     for name in ("config", "split", "rows", "passages", "tokens", "gold", "ratio", "underfull", "short pool"):
         table.add_column(name, justify="left" if name in ("config", "split") else "right")
@@ -52,7 +52,7 @@ def _cells(record: dict[str, Any]) -> list[str]:
 
 
 def warnings(build: Build[Any], stages: Sequence[Stage]) -> list[str]:
-    """What a builder of the dataset must know: records left out, splits that are short, queries without a hit."""
+    """Warnings about a build: excluded records, splits with too few rows, queries without a hit."""
     lines = []
     for stage in (stage for stage in stages if stage.leaves_out):
         left_out = {

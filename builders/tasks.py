@@ -1,4 +1,4 @@
-"""What a task is: its kind, and all that follows from the kind, as data."""
+"""A task: its kind, and everything that follows from the kind, as data."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, get_args
@@ -11,20 +11,20 @@ KIND_NAMES: tuple[KindName, ...] = get_args(KindName)
 
 
 class Template(NamedTuple):
-    """The words of a prompt around passages and query; `{labels}` stands for the labels that are asked for."""
+    """The words of a prompt around passages and query; `{labels}` is replaced by the task's labels."""
 
     with_passages: str
     without: str
     before_query: str
     after_query: str
-    reply: str  # what the output is called where evidence is asked for after it
+    reply: str  # name of the output, where evidence is requested after it
 
 
 class TaskSpec(NamedTuple):
-    """A task as the manifest records it and as rows are asked: its kind, its labels, its scorer.
+    """A task as the manifest records it: its kind, its labels, its scorer.
 
     `labels` maps each label of the source to the word that the prompt asks for; empty for all kinds but `fact`.
-    `source` is what the source calls the task.
+    `source` is the source's name for the task.
     """
 
     name: str
@@ -35,7 +35,7 @@ class TaskSpec(NamedTuple):
 
     @property
     def says(self) -> "Kind":
-        """What holds for every task of its kind."""
+        """The properties of its kind."""
         return KINDS[self.kind]
 
     @property
@@ -44,12 +44,12 @@ class TaskSpec(NamedTuple):
         return self.scorer or self.says.scorer
 
     def usable(self, answers: Sequence[str]) -> list[str]:
-        """The answers that an output can be scored against; none makes the row unscorable."""
+        """The answers that an output can be scored against; without any, the row is unscorable."""
         return self.says.usable(answers, self.labels)
 
 
 class Kind(NamedTuple):
-    """What every task of a kind has in common.
+    """The properties of every task of a kind.
 
     `extractive`: the answer is expected to occur in gold, and must not occur in other passages.
     """
@@ -64,7 +64,7 @@ class Kind(NamedTuple):
 
 
 def _texts(answers: Sequence[str], labels: Mapping[str, str]) -> list[str]:
-    """Answers that hold a word; KILT's `<unk>` stands for none."""
+    """Answers that contain a word; KILT's `<unk>` means no answer."""
     return [answer for answer in answers if answer.strip() != "<unk>" and normalise(answer)]
 
 
@@ -119,16 +119,16 @@ def spoken(labels: Sequence[str]) -> str:
 
 
 def labels_of(written: Any) -> Any:
-    """Labels that are written as a list, as the mapping in which each is the word that the prompt asks for."""
+    """Labels as a mapping from label to the word in the prompt; a list maps each label to itself."""
     words = [*written, *written.values()] if isinstance(written, dict) else written
     for word in words if isinstance(words, list) else []:
         if not isinstance(word, str):
-            raise ValueError(f"{word!r} is not text; write it in quotes")  # YAML reads NO and TRUE as truth values
+            raise ValueError(f"{word!r} is not text; write it in quotes")  # YAML reads NO and TRUE as booleans
     return {label: label for label in written} if isinstance(written, list) else written
 
 
 def distinct_labels(labels: dict[str, str]) -> dict[str, str]:
-    """The labels; ValueError where two of them, or of their words, are one but for case, or one is empty."""
+    """The labels; ValueError where two labels or words are equal ignoring case, or one is empty."""
     for words in (labels.keys(), labels.values()):
         if len({word.strip().casefold() for word in words} - {""}) < len(labels):
             raise ValueError(f"{', '.join(map(repr, words))}: labels, and their words, must differ and not be empty")
@@ -136,7 +136,7 @@ def distinct_labels(labels: dict[str, str]) -> dict[str, str]:
 
 
 def check_labels(kind: KindName, labels: Mapping[str, str]) -> None:
-    """ValueError unless claims have labels, at least two, and tasks of other kinds none."""
+    """ValueError unless claims have at least two labels and tasks of other kinds have none."""
     if kind == "fact" and len(labels) < 2:
         raise ValueError("the kind fact needs the labels of the claims, such as labels: [SUPPORTS, REFUTES]")
     if kind != "fact" and labels:

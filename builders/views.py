@@ -1,4 +1,4 @@
-"""DuckDB over a dataset folder: one view for each config."""
+"""DuckDB over a dataset folder: one view per config."""
 
 import csv as csv_module
 import sys
@@ -29,8 +29,8 @@ FROM (SELECT *, passages[position + 1] AS p
 def connect(folder: Path) -> "duckdb.DuckDBPyConnection":
     """A connection in memory with views of a dataset.
 
-    Each config has a view of its rows (`split` added) and one of its passages, `{config}_passages`, where a row
-    without passages keeps one line; `all_configs` has the rows of all. Rows of format 1 are shown as those of format 2.
+    Each config has a view of its rows (with `split`) and one of its passages, `{config}_passages`, where a row without
+    passages keeps one line; `all_configs` has the rows of all. Rows of format 1 are upgraded to format 2.
     """
     import duckdb
 
@@ -42,13 +42,13 @@ def connect(folder: Path) -> "duckdb.DuckDBPyConnection":
 
 @contextmanager
 def readable(folder: Path) -> Iterator[None]:
-    """Turns what DuckDB says of a broken file, in a query of ours inside, into a SetupError."""
+    """Turns DuckDB's errors about broken files, in our own queries inside the block, into SetupErrors."""
     import duckdb
 
     try:
         yield
     except (duckdb.BinderException, duckdb.CatalogException, duckdb.ParserException, duckdb.OutOfMemoryException):
-        raise  # no file's fault
+        raise  # not caused by a file
     except duckdb.Error as error:
         reason = str(error).split("\n")[0]
         raise SetupError(f"{reason}; see what is broken with: icr2 validate {folder}") from None

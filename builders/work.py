@@ -1,4 +1,4 @@
-"""The work folder of a build: where each stage's shards lie, and how they get there whole."""
+"""The work folder of a build: where each stage's shards are, and how they are written atomically."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ class Input(NamedTuple):
 
 
 class Shard(NamedTuple):
-    """A piece of a stage's work: the name of its file or folder, and what it holds, where that is one thing."""
+    """A piece of a stage's work: the name of its file or folder, and what it covers, where that is one thing."""
 
     name: str
     task: str = ""
@@ -38,23 +38,23 @@ class Shard(NamedTuple):
     config: str = ""
     length: str = ""
     retriever: str = ""
-    part: int = 0  # among the parts of what it holds
+    part: int = 0  # among the parts of what it covers
     parts: int = 1
 
 
 @dataclass(frozen=True)
 class Build(Generic[R]):
-    """What every stage is given: the recipe, the folders, the digest of each stage, and the input files."""
+    """The input of every stage: the recipe, the folders, the digest of each stage, and the input files."""
 
     recipe: R
-    base: Path  # relative paths in the recipe start here
+    base: Path  # the folder of relative paths in the recipe
     work: Path
     digests: dict[str, str]
-    threads: int = 1  # for stages that run alone and use all cores themselves
+    threads: int = 1  # for stages that run alone on all cores
     inputs: Mapping[str, Input] = field(default_factory=dict)  # by their place in the recipe
 
     def folder(self, stage: str) -> Path:
-        """The folder of a stage's shards; another digest has another folder."""
+        """The folder of a stage's shards, specific to its digest."""
         return self.work / "stages" / f"{stage}-{self.digests[stage][:16]}"
 
     def shards(self, stage: str) -> list[Shard]:
@@ -74,7 +74,7 @@ class Build(Generic[R]):
         return map(read_table, self.paths(stage))
 
     def counts(self, stage: str) -> Counts:
-        """A finished stage's counts, added up over its shards."""
+        """A finished stage's counts, summed over its shards."""
         total: Counts = {}
         for path in self.paths(stage):
             for key, value in json.loads(mark_of(path).read_text()).items():
@@ -83,7 +83,7 @@ class Build(Generic[R]):
 
     @property
     def cache(self) -> Path:
-        """Where things named by the digest of their content lie, shared by all recipes of this work folder."""
+        """The folder of content-addressed files, shared by all recipes of this work folder."""
         return self.work / "cache"
 
     @cached_property
@@ -94,24 +94,24 @@ class Build(Generic[R]):
 
 
 def write_shards(path: Path, shards: Sequence[Shard]) -> None:
-    """Writes which shards a stage has, once all of them are in place."""
+    """Writes the list of a stage's shards, once all of them are in place."""
     write_json(path, {"shards": [shard._asdict() for shard in shards]})
 
 
 def read_shards(path: Path) -> list[Shard]:
-    """What `write_shards` wrote; an earlier version wrote names alone, in stages that need no more."""
+    """The list that `write_shards` wrote; an earlier version wrote only names, for stages that need no more."""
     shards = json.loads(path.read_text())["shards"]
     return [Shard(shard) if isinstance(shard, str) else Shard(**shard) for shard in shards]
 
 
 def mark_of(path: Path) -> Path:
-    """The file next to a shard that marks it as complete and contains its counts."""
+    """The marker file of a complete shard, with its counts."""
     return path.with_name(path.name + ".done.json")
 
 
 @contextmanager
 def only_one(work: Path) -> Iterator[None]:
-    """Holds a work folder for one build at a time; the lock goes with the process, however it ends."""
+    """Locks a work folder for one build at a time; the lock is released when the process ends, however it ends."""
     lock = FileLock(work / ".lock")
     try:
         lock.acquire(timeout=0)

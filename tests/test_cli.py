@@ -58,7 +58,7 @@ def first_record(change):
     [
         ("pages.jsonl", lambda lines: [*lines[:4], lines[4][:40], *lines[5:]], "pages.jsonl, line 5"),
         ("nq.jsonl", lambda lines: ["[1, 2]", *lines[1:]], "nq.jsonl"),
-        ("nq.jsonl", lambda lines: [lines[0], lines[0], *lines[1:]], "nq-00 stand on several"),
+        ("nq.jsonl", lambda lines: [lines[0], lines[0], *lines[1:]], "nq-00 occur in several"),
         ("pages.jsonl", lambda lines: [*lines, lines[0]], "several pages with id 0"),
         ("nq.jsonl", first_record(lambda r: r.update(input=7)), "input"),
         ("pages.jsonl", first_record(lambda r: r.update(text="all in one")), "text"),
@@ -112,7 +112,7 @@ def test_a_folder_that_is_no_dataset_is_not_replaced(build, tmp_path: Path) -> N
     (tmp_path / "out" / "thesis.txt").touch()
     code, err = build("--limit", 1)
     assert code == 2
-    assert "is no dataset" in errors(err)[0]
+    assert "is not a dataset" in errors(err)[0]
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["thesis.txt"]
 
 
@@ -137,7 +137,7 @@ def test_what_a_dataset_answers(build, tmp_path: Path, monkeypatch, capsys) -> N
     capsys.readouterr()
     for arguments, says in [
         (("sql", out, "SELEC 1"), "DuckDB"),
-        (("sql", tmp_path, "SELECT 1"), "is no dataset"),
+        (("sql", tmp_path, "SELECT 1"), "is not a dataset"),
         (("show", out, "9k_p50", "nq-03"), "1k_p50"),
         (("show", out, "1k_p50", "nq-3"), "ids look like"),
         (("figure", out, tmp_path / "f.png", "--length", "9k"), "no config of length"),
@@ -186,7 +186,7 @@ def test_a_full_disk_is_one_line(build, tmp_path: Path, monkeypatch: pytest.Monk
 def test_a_dry_run_of_a_build_downloads_nothing(name: str, tmp_path: Path, monkeypatch, capsys) -> None:
     monkeypatch.setattr("builders.sources.fetch.urlopen", lambda *_, **__: pytest.fail("asked the network"))
     assert run(monkeypatch, "build", name, "--out", tmp_path / "out", "--dry-run") == 0
-    assert "to download, and then to build from: http" in capsys.readouterr().out
+    assert "to download first: http" in capsys.readouterr().out
     assert not any(tmp_path.iterdir())
 
 

@@ -1,1 +1,1 @@
-"""The stages: each reads shards, calls the pure functions of `builders/`, and writes one shard."""
+"""The stages: each reads shards, calls pure functions of `builders/`, and writes one shard."""

@@ -1,4 +1,4 @@
-"""The pool of each question, and both of its streams after the filter, with what was dropped and why."""
+"""The pool of each question, and both of its streams after the filter, with dropped candidates and reasons."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ def plan_pool(build: Build) -> list[Shard]:
 
 
 def make_pool(build: Build, shard: Shard, out: Path, tick: Tick) -> Counts:
-    """Writes the pool of each question, from the top."""
+    """Writes the pool of each question, best ranks first."""
     part = build.shards("gold").index(shard)
     runs = {run.retriever: read_run(build.path("retrieve", run.name), part) for run in build.shards("retrieve")}
     rows = [
@@ -47,7 +47,7 @@ def plan_filter(build: Build) -> list[Shard]:
 
 
 def make_filter(build: Build, shard: Shard, out: Path, tick: Tick) -> Counts:
-    """Writes every candidate of both streams with the reason why it was dropped, null where it is kept."""
+    """Writes every candidate of both streams with the reason why it was dropped, null if it is kept."""
     corpus, pools = build.corpus, _pools_of(read_table(build.path("pool", shard.name)))
     answer_filter = _answer_filter(build.path("index", "pages"))
     rows, counts = [], Counter[str]()
@@ -69,7 +69,7 @@ def make_filter(build: Build, shard: Shard, out: Path, tick: Tick) -> Counts:
 
 @lru_cache(1)
 def _answer_filter(corpus: Path) -> AnswerFilter:
-    """This process's filter for the corpus with an index at this path, which holds its digest."""
+    """This process's filter for the corpus whose index is at this path; the path contains its digest."""
     return AnswerFilter()
 
 
@@ -86,7 +86,7 @@ def _pools_of(table: pa.Table) -> dict[str, list[Found]]:
 
 
 def streams_of(table: pa.Table) -> dict[tuple[str, Role], list[Found]]:
-    """What the filter kept of a table of schema.CANDIDATES: each question's streams, by the role of their passages."""
+    """The kept candidates of a table of schema.CANDIDATES: each question's streams, by the role of their passages."""
     streams: dict[tuple[str, Role], list[Found]] = {}
     kept = table.filter(pc.is_null(table.column("reason")))
     for role, stream in STREAMS.items():
@@ -103,18 +103,18 @@ def found_of(table: pa.Table, role: Role) -> Iterator[Found]:
 
 
 def words_needed(build: Build) -> int:
-    """How many words of random passages are drawn: no tokenizer of use makes fewer tokens than words.
+    """How many words of random passages are drawn: a usable tokenizer makes at least one token per word.
 
-    The fifth on top is for what the filter drops.
+    A fifth is added for passages that the filter drops.
     """
     longest = max(map(build.recipe.budget, build.recipe.lengths), default=0)
     return longest * 6 // 5 if any(ratio < 100 for ratio in build.recipe.ratios) else 0
 
 
 def random_rows(seed: str, name: str, corpus: Corpus, excluded: set[int], words: int) -> list[int]:
-    """Rows drawn without replacement by a generator of their own, until they hold `words` words or all are drawn.
+    """Rows drawn without replacement by their own generator, until they have `words` words or all are drawn.
 
-    A text written without spaces counts a word for every ten characters.
+    In a text written without spaces, ten characters count as a word.
     """
     drawn: list[int] = []
     for row in shuffled(rng_for(seed, name, "random"), len(corpus)):

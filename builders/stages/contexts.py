@@ -1,4 +1,4 @@
-"""The contexts of every config: which passages stand in each row, in which order, and how many tokens they make."""
+"""The contexts of every config: the passages of each row, their order, and the tokens of the prompt."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from builders.work import Build, Counts, Shard
 
 
 def plan_mix(build: Build) -> list[Shard]:
-    """One shard for each shard of questions; none where a recipe has LOFT-style configs alone."""
+    """One shard for each shard of questions; none if a recipe has only LOFT-style configs."""
     return build.shards("gold") if build.recipe.lengths else []
 
 
@@ -121,7 +121,7 @@ def _group_plans(
     stream = _filler(build, name, group, budget, answer_filter)
     queries = [target.question.query for target in targets]
     fitted = mixer.context(recipe.spec(targets[0].question.task), queries, name, gold, stream, budget)
-    if fitted is None:  # the gold fills at most GOLD_SHARE of the budget, so a query alone is longer than the rest
+    if fitted is None:  # the gold fills at most GOLD_SHARE of the budget, so a query is longer than the rest
         return []
     items, counts = fitted
     ran_out = len(items) == len(gold) + len(stream)

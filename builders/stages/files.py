@@ -47,7 +47,7 @@ def make_write(build: Build, shard: Shard, out: Path, tick: Tick) -> Counts:
             writer.write_table(table, row_group_size=table.num_rows)
     if not rows:
         raise SetupError(
-            f"no instance of {config}, {split} fits: gold alone is longer; take {config} out of the recipe"
+            f"no instance of {config}, {split} fits: gold alone exceeds the budget; remove {config} from the recipe"
         )
     return {"rows": rows}
 
@@ -72,7 +72,7 @@ def _shards_by_split(build: Build) -> dict[Split, list[Shard]]:
 
 
 def _groups(build: Build, shards: list[Shard]) -> list[list[Shard]]:
-    """Question shards by file: a file takes shards while they hold at most `rows_per_file` questions."""
+    """Question shards by file: a file takes shards up to `rows_per_file` questions."""
     groups: list[list[Shard]] = []
     held = 0
     for shard in shards:
@@ -86,7 +86,7 @@ def _groups(build: Build, shards: list[Shard]) -> list[list[Shard]]:
 
 
 def _tables(build: Build, config: str, shards: list[Shard]) -> Iterator[pa.Table]:
-    """The rows of a config, a table for each shard of questions that has any."""
+    """The rows of a config, one table for each shard of questions with rows."""
     for shard in shards:
         targets = targets_of(read_table(build.path("gold", shard.name)))
         questions = {target.question.id: target.question for target in targets}

@@ -1,4 +1,4 @@
-"""Pages of the knowledge source, their passages, and the index that finds both."""
+"""Pages of the knowledge source, their passages, and the index of both."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -26,7 +26,7 @@ def plan_pages(build: Build) -> list[Shard]:
 
 
 def make_pages(build: Build, shard: Shard, out: Path, tick: Tick) -> Counts:
-    """Writes the pages of the knowledge source in parts of a fixed number."""
+    """Writes the pages of the knowledge source in parts of fixed size."""
     source = build.recipe.knowledge
     counts: Counter[str] = Counter()
     pages = PAGE_READERS[source.reader](fetch(source, build.base, build.cache), counts)
@@ -37,7 +37,7 @@ def make_pages(build: Build, shard: Shard, out: Path, tick: Tick) -> Counts:
         total += len(part)
         tick(total, source.rows or total)
     if not total:
-        raise SetupError(f"{source.path} holds no page that reader {source.reader!r} can use: {dict(counts)}")
+        raise SetupError(f"{source.path} contains no page that reader {source.reader!r} can use: {dict(counts)}")
     if source.rows and counts["read"] != source.rows:
         raise SetupError(f"{source.path} has {counts['read']} records, and the recipe says {source.rows}")
     return {**counts, "pages": total}
@@ -79,7 +79,7 @@ def plan_index(build: Build) -> list[Shard]:
 
 
 def make_index(build: Build, shard: Shard, out: Path, tick: Tick) -> Counts:
-    """Writes the index of pages; an id that stands twice stops the build."""
+    """Writes the index of pages; a repeated id stops the build."""
     pages = [build.path("pages", "all") / shard.name for shard in build.shards("chunk")]
     repeated = write_page_index(pages, build.paths("chunk"), out)
     if repeated:

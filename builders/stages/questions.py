@@ -1,4 +1,4 @@
-"""Questions with their gold, dealt into splits, in shards of a fixed number."""
+"""Questions with their gold, dealt into splits, in shards of fixed size."""
 
 from collections import Counter
 from pathlib import Path
@@ -26,7 +26,7 @@ def plan_questions(build: Build) -> list[Shard]:
 
 
 def make_questions(build: Build, shard: Shard, out: Path, tick: Tick) -> Counts:
-    """Writes the questions of one task's splits; what cannot be used is counted by reason."""
+    """Writes the questions of one task's splits; unusable records are counted by reason."""
     task_name, task, limit = shard.name, build.recipe.tasks[shard.name], build.recipe.limit
     counts: Counter[str] = Counter()
     usable = {name: _usable(build, task, task_name, name, counts) for name in task.files}

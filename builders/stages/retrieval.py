@@ -22,7 +22,7 @@ _GIVEN = {"qid": pa.string(), "pid": pa.string(), "score": pa.float64()}  # colu
 
 
 def plan_search_index(build: Build) -> list[Shard]:
-    """One shard for each retriever; none where the recipe names finished runs."""
+    """One shard for each retriever; none if the recipe names finished runs."""
     return [] if build.recipe.runs else [Shard(name, retriever=name) for name in build.recipe.retrievers]
 
 
@@ -86,7 +86,7 @@ def query_of(question: Question) -> Query:
 def _runs_folder(build: Build) -> Path:
     folder = build.base / (build.recipe.runs or "")
     if not any(folder.glob("*.parquet")):
-        raise SetupError(f"runs: {folder} holds no .parquet file; put one run for each retriever there")
+        raise SetupError(f"runs: {folder} contains no .parquet file; put one run for each retriever there")
     return folder
 
 

@@ -1,4 +1,4 @@
-"""A synthetic dataset: rows that a kind generates or assembles in stages of its own."""
+"""A synthetic dataset: rows that a kind generates or assembles in its own stages."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -13,21 +13,21 @@ _ASKED = ("id", "task", "query", "answers", "answer_kind", "hops", "reasoning_ty
 
 
 def at_depth(question: str, depth: int) -> str:
-    """The id of the instance of a question whose gold stands at a depth, in percent."""
+    """The id of the instance of a question with gold at a depth, in percent."""
     return f"{question}-d{depth:03d}"
 
 
-class MadeRecipe(AnyRecipe):
-    """What the recipe of every kind has; a kind adds settings of its own."""
+class SyntheticRecipe(AnyRecipe):
+    """The recipe fields of every kind; a kind adds its own."""
 
     kind: Name
     lengths: list[Length] = Field(min_length=1)
 
     @model_validator(mode="after")
-    def _room(self) -> "MadeRecipe":
+    def _reserve(self) -> "SyntheticRecipe":
         for length in self.lengths:
             if self.budget(length) < 1:
-                raise ValueError(f"length {length} leaves no token after the reserve; make reserve smaller")
+                raise ValueError(f"length {length} leaves no tokens after the reserve; reduce reserve")
         return self
 
     def config(self, length: str) -> str:
@@ -40,8 +40,8 @@ class MadeRecipe(AnyRecipe):
         return {self.config(length): self.config_of(self.kind, length) for length in self.lengths}
 
 
-class Made(NamedTuple):
-    """A row of a synthetic dataset, with the fields of `builders.schema.INSTANCES` but for the config."""
+class SyntheticRow(NamedTuple):
+    """A row of a synthetic dataset, with the fields of `builders.schema.INSTANCES` except the config."""
 
     config: str
     split: Split
@@ -58,9 +58,9 @@ def row_of(
     asks: str | None = None,
     depth: int | None = None,
 ) -> dict[str, Any]:
-    """A row: a question over the passages of its finished context, which no other question shares.
+    """A row: a question over the passages of its finished context, which is its own.
 
-    `asks` is the id that all rows with this question share, where they have ids of their own.
+    `asks` is the question id that rows of the same question share, where each row has its own id.
     """
     return {
         **{name: getattr(question, name) for name in _ASKED},

@@ -1,7 +1,7 @@
-"""Made-up facts at set lengths and depths: nothing but the context answers, and gold stands where the row says.
+"""Invented facts at set lengths and depths: only the context contains the answer, and gold is at the row's depth.
 
 A config has each question once per depth. These rows have the same passages in the same order, except for gold, and
-a shorter context is a subset of a longer one, so depth and length are compared pair by pair.
+a shorter context is a subset of a longer one, so comparisons of depth and length are paired.
 """
 
 from collections import Counter
@@ -18,7 +18,7 @@ from builders.filters import AnswerFilter, drop_reasons
 from builders.mix import Mixer, finish, interleave, mixer_of
 from builders.schema import Passage, Question, Role, Split
 from builders.seeds import order_key, rng_for, shuffled
-from builders.synthetic.base import Made, MadeRecipe, at_depth, row_of
+from builders.synthetic.base import SyntheticRecipe, SyntheticRow, at_depth, row_of
 from builders.synthetic.layout import cells, depths_of, marks_of
 from builders.synthetic.rows import WRITE, write_rows
 from builders.synthetic.world import MOST_CLUSTERS, SPLITS, TEMPLATES, Asked, Fact, World
@@ -29,8 +29,8 @@ TASKS = {1: "controlled_1hop", 2: "controlled_2hop"}
 TYPES = {1: "one_hop", 2: "two_hop"}
 
 
-class ControlledRecipe(MadeRecipe):
-    """How many questions of one hop and as many of two, at which depths, among facts of how large a world."""
+class ControlledRecipe(SyntheticRecipe):
+    """Questions of one hop and as many of two, at set depths, among the facts of a world of set size."""
 
     take: dict[Split, Annotated[int, Field(ge=1)]] = Field({"test": 11, "validation": 3}, min_length=1)
     depths: list[Annotated[int, Field(ge=0, le=100)]] = Field(list(range(0, 101, 10)), min_length=1)
@@ -40,9 +40,9 @@ class ControlledRecipe(MadeRecipe):
     @model_validator(mode="after")
     def _enough(self) -> "ControlledRecipe":
         if len(set(self.depths)) < len(self.depths):
-            raise ValueError(f"depths {self.depths} name one twice")
+            raise ValueError(f"depths {self.depths} repeat a depth")
         if 2 * max(self.take.values()) > self.world:
-            raise ValueError(f"take asks for more questions than a world of {self.world} has; make world larger")
+            raise ValueError(f"take asks for more questions than a world of {self.world} has; increase world")
         return self
 
     def tasks_of(self, paths: Mapping[str, Path]) -> list[TaskSpec]:
@@ -51,7 +51,7 @@ class ControlledRecipe(MadeRecipe):
 
 
 class Laid(NamedTuple):
-    """A question with all that its rows are made of."""
+    """A question with everything that its rows need."""
 
     question: Question
     gold: list[Passage]
@@ -66,7 +66,7 @@ def plan_rows(build: Build[ControlledRecipe]) -> list[Shard]:
 
 
 def make_rows(build: Build[ControlledRecipe], shard: Shard, out: Path, tick: Tick) -> Counts:
-    """Writes the rows of a split and number of hops; the first are of different questions, at depths in turn."""
+    """Writes the rows of a split and number of hops; the first cover different questions, at alternating depths."""
     split, hops = cast(Split, shard.split), shard.part
     counts: Counter[str] = Counter()
     maker = _Maker(build.recipe, split, mixer_of(build.recipe.tokenizer, build.recipe.seed), counts)
@@ -75,15 +75,15 @@ def make_rows(build: Build[ControlledRecipe], shard: Shard, out: Path, tick: Tic
 
 
 class _Maker:
-    """Makes the rows of one split."""
+    """Generates the rows of one split."""
 
     def __init__(self, recipe: ControlledRecipe, split: Split, mixer: Mixer, counts: Counter[str]) -> None:
         self._recipe, self._split, self._mixer, self._counts = recipe, split, mixer, counts
         self._world, self._answers = World(recipe.seed, split, recipe.world), AnswerFilter()
         self._marks = marks_of(recipe.depths)
 
-    def rows(self, hops: int) -> Iterator[Made]:
-        """The rows of all questions of so many hops."""
+    def rows(self, hops: int) -> Iterator[SyntheticRow]:
+        """The rows of all questions with this number of hops."""
         recipe, take = self._recipe, self._recipe.take[self._split]
         laid = [self._laid(hops, number) for number in range(min(take, recipe.limit or take))]
         self._counts[f"{TASKS[hops]}_questions"] += len(laid)
@@ -95,7 +95,7 @@ class _Maker:
                     if fit is None:
                         self._counts[f"gold_over_budget_{length}"] += 1
                     else:
-                        yield Made(recipe.config(length), self._split, self._row(one, length, depth, *fit))
+                        yield SyntheticRow(recipe.config(length), self._split, self._row(one, length, depth, *fit))
 
     def _row(self, one: Laid, length: str, depth: int, n: int, tokens: Mapping[int, int]) -> dict[str, Any]:
         """The row of a question at a depth, among the first `n` passages of its stream."""
@@ -128,7 +128,7 @@ class _Maker:
         return interleave(confounders, random, self._recipe.confounders)
 
     def _drawn(self, id: str, role: Role, relations: Sequence[str], cluster: int) -> list[Passage]:
-        """Facts of relations but not of a cluster, in the question's own order: enough for the longest context."""
+        """Facts of relations outside a cluster, in the question's own order: enough for the longest context."""
         items: list[Passage] = []
         room = max(map(self._recipe.budget, self._recipe.lengths))
         clusters = self._world.clusters
@@ -159,7 +159,7 @@ class _Maker:
         return None
 
     def _placed(self, one: Laid, n: int, depth: int) -> list[Passage]:
-        """Gold at a depth among the first `n` passages of the stream, whose order depends on neither."""
+        """Gold at a depth among the first `n` passages of the stream, in an order independent of both."""
         places = {
             item.pid: (2 * self._marks.index(mark), b"")
             for mark, item in zip(depths_of(depth, len(one.gold)), one.gold, strict=True)
@@ -175,23 +175,23 @@ def _item(fact: Fact, role: Role) -> Passage:
 
 
 def sources(recipe: ControlledRecipe, base: Path) -> dict[str, Source]:
-    """None: everything is made."""
+    """None: everything is generated."""
     return {}
 
 
 def identities(recipe: ControlledRecipe) -> dict[str, str]:
-    """The digest of the templates that the world is made from."""
+    """The digest of the templates of the world."""
     return {"world": sha256(TEMPLATES.read_bytes()).hexdigest()}
 
 
 SETTINGS = ("kind", "lengths", "reserve", "take", "limit", "depths", "world", "confounders", "seed", "tokenizer")
-STAGES = [Stage("rows", "make rows", 1, (), SETTINGS, plan_rows, make_rows, leaves_out=True), WRITE]
+STAGES = [Stage("rows", "build rows", 1, (), SETTINGS, plan_rows, make_rows, leaves_out=True), WRITE]
 KIND = Pipeline(
     ControlledRecipe,
     STAGES,
     sources,
-    "Synthetic: every person, place and thing in these contexts is made up, and so is every text. Questions of "
-    "one and of two hops are asked over gold at set depths of contexts of set lengths; `depth` is the percent "
-    "before the first gold passage of the tokens of the passages that are not gold.",
+    "Synthetic: every person, place, thing and text in these contexts is invented. Questions of "
+    "one and of two hops are asked over gold at set depths of contexts of set lengths; `depth` is the percentage "
+    "of the tokens of non-gold passages that precede the first gold passage.",
     identities,
 )

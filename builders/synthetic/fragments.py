@@ -1,4 +1,4 @@
-"""Short pieces of text that haystacks are made of: whole sentences of pages, or of a folder of text files."""
+"""Fragments that haystacks are built from: whole sentences of pages, or of a folder of text files."""
 
 import re
 from collections import Counter
@@ -31,7 +31,7 @@ _FRAGMENTS = pa.schema(
 
 
 class Fragment(NamedTuple):
-    """Sentences that follow each other; `page` is the number of the page that they are from."""
+    """Consecutive sentences; `page` is the number of their page."""
 
     pid: str
     text: str
@@ -46,7 +46,7 @@ class Pool(NamedTuple):
     words: list[frozenset[str]]
 
     def without(self, barred: frozenset[str]) -> list[Fragment]:
-        """The fragments of pages that have none of the barred words anywhere."""
+        """The fragments of pages that contain none of the excluded words."""
         free = [barred.isdisjoint(words) for words in self.words]
         return [fragment for fragment in self.fragments if free[fragment.page]]
 
@@ -67,7 +67,7 @@ class Pool(NamedTuple):
 
 
 def source_files(source: Source, base: Path) -> dict[str, Source]:
-    """The files of a source by their place in the manifest: itself, or each text file of its folder."""
+    """The files of a source by their place in the manifest: the file itself, or each text file of a folder."""
     if source.reader != TEXTS:
         if source.reader not in PAGE_READERS:
             known = ", ".join((*PAGE_READERS, TEXTS))
@@ -76,14 +76,14 @@ def source_files(source: Source, base: Path) -> dict[str, Source]:
     folder = base / Path(source.path or "").expanduser()
     paths = sorted(folder.glob("*.txt"))
     if not paths:
-        raise SetupError(f"{folder} holds no .txt file; set knowledge.path to a folder of texts")
+        raise SetupError(f"{folder} contains no .txt file; set knowledge.path to a folder of texts")
     return {f"knowledge.{path.stem}": source.model_copy(update={"path": str(path.resolve())}) for path in paths}
 
 
 def read_pool(reader: str, paths: Mapping[str, Path], most: int, counter: TokenCounter, counts: Counter[str]) -> Pool:
-    """The fragments of at most `most` tokens in files, given by their place.
+    """The fragments of at most `most` tokens in files, by place.
 
-    What cannot be used is counted: `long_sentence`, `short_fragment`, `unfinished_fragment` (it ends in no full stop).
+    Unusable text is counted: `long_sentence`, `short_fragment`, `unfinished_fragment` (without a final full stop).
     """
     fragments: list[Fragment] = []
     words = []
@@ -101,7 +101,7 @@ def _pages(reader: str, paths: Mapping[str, Path], counts: Counter[str]) -> Iter
 
 
 def _texts(path: Path) -> Iterator[Page]:
-    """The paragraphs of a text file, a page each: a whole book would share a word with every needle."""
+    """The paragraphs of a text file, one page each: a whole book would share a word with every needle."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
@@ -112,24 +112,24 @@ def _texts(path: Path) -> Iterator[Page]:
 
 
 def _packed(paragraph: str, most: int, counter: TokenCounter, counts: Counter[str]) -> list[tuple[str, int]]:
-    """A paragraph's fragments with their tokens: sentences that follow each other, as many as `most` allows."""
+    """A paragraph's fragments with their tokens: as many consecutive sentences as `most` allows."""
     if paragraph.startswith(HEADING):
         return []
     text = clean(paragraph).text
     found = [" ".join(text[start:end].split()) for start, end in sentences(text)]
     pieces: list[tuple[str, int]] = []
-    goes_on = False  # whether the sentence before can still be added to
+    is_open = False  # whether the next sentence may be appended
     for sentence, tokens in zip(found, counter.count_all(found), strict=True):
         if tokens > most:
             counts["long_sentence"] += 1
-            goes_on = False
+            is_open = False
             continue
-        joined = f"{pieces[-1][0]} {sentence}" if goes_on else ""
-        if goes_on and (together := counter.count(joined)) <= most:
+        joined = f"{pieces[-1][0]} {sentence}" if is_open else ""
+        if is_open and (together := counter.count(joined)) <= most:
             pieces[-1] = (joined, together)
         else:
             pieces.append((sentence, tokens))
-        goes_on = True
+        is_open = True
     return [piece for piece in pieces if _is_usable(*piece, counts)]
 
 

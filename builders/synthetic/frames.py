@@ -1,6 +1,6 @@
-"""FRAMES (Krishna et al., NAACL 2025) over a knowledge source: all passages of a question's articles among others.
+"""FRAMES (Krishna et al., NAACL 2025) over a knowledge source: all passages of a question's articles, with filler.
 
-A config has the questions whose articles are all there and fit its length; the others are counted, never built.
+A config has the questions whose articles are all in the source and fit its length; the others are only counted.
 """
 
 import json
@@ -22,7 +22,7 @@ from builders.mix import finish, mixer_of
 from builders.schema import Page, Passage, Question, Quote
 from builders.seeds import order_key
 from builders.sources import PAGE_READERS, QUESTION_READERS
-from builders.synthetic.base import Made, MadeRecipe, row_of
+from builders.synthetic.base import SyntheticRecipe, SyntheticRow, row_of
 from builders.synthetic.pages import Passages, Sample
 from builders.synthetic.rows import WRITE, read_passages, write_passages, write_rows
 from builders.tasks import TaskSpec
@@ -32,11 +32,11 @@ TASK = "frames"
 SPEC = TaskSpec(TASK, "qa", source="FRAMES")
 _QUESTIONS, _ARTICLES = "questions.json", "articles"  # shards
 QUESTIONS_PER_SHARD = 8
-VARIETY = 4  # how many times the words of the longest context the other pages hold
+VARIETY = 4  # words of the other pages, as a multiple of the longest context
 
 
-class FramesRecipe(MadeRecipe):
-    """Questions that name their articles, and where the articles are looked up by title."""
+class FramesRecipe(SyntheticRecipe):
+    """Questions that name their articles, and the source in which articles are looked up by title."""
 
     questions: QuestionSource
     knowledge: Source
@@ -48,15 +48,15 @@ class FramesRecipe(MadeRecipe):
 
     @property
     def words(self) -> int:
-        """Words that the filler of one question is drawn for: no tokenizer of use makes fewer tokens than words.
+        """Words of filler drawn for one question: a usable tokenizer makes at least one token per word.
 
-        The fifth on top is for what the filter drops.
+        A fifth is added for passages that the filter drops.
         """
         return max(map(self.budget, self.lengths)) * 6 // 5
 
 
 class Articles(NamedTuple):
-    """What one reading of a knowledge source keeps: the passages of each article asked for, and those of others."""
+    """The result of reading a knowledge source once: the passages of each wanted article, and those of others."""
 
     gold: dict[str, list[Passage]]  # by title
     others: list[Passage]
@@ -78,7 +78,7 @@ class Articles(NamedTuple):
 
 
 def sources(recipe: FramesRecipe, base: Path) -> dict[str, Source]:
-    """The questions and the knowledge source; SetupError where a reader is not known."""
+    """The questions and the knowledge source; SetupError where a reader is unknown."""
     for place, source, known in (
         ("questions", recipe.questions, QUESTION_READERS),
         ("knowledge", recipe.knowledge, PAGE_READERS),
@@ -112,9 +112,9 @@ def plan_articles(build: Build[FramesRecipe]) -> list[Shard]:
 
 
 def make_articles(build: Build[FramesRecipe], shard: Shard, out: Path, tick: Tick) -> Counts:
-    """Writes the passages of the articles and of other pages, and the number of each question whose articles are there.
+    """Writes the passages of the articles and of other pages, and the number of each question with all articles.
 
-    `coverage_k/n` counts the questions of which k of n articles are there, `missing_page` those left out because one
+    `coverage_k/n` counts the questions with k of n articles in the source, `missing_page` those excluded because one
     is missing.
     """
     asked, counts = _asked(build), Counter[str]()
@@ -155,7 +155,7 @@ def make_rows(build: Build[FramesRecipe], shard: Shard, out: Path, tick: Tick) -
 
 
 def read_articles(recipe: FramesRecipe, path: Path, titles: set[str], counts: Counter[str], tick: Tick) -> Articles:
-    """The wanted pages of a knowledge source and a fixed sample of all pages, found in one reading.
+    """The wanted pages of a knowledge source and a fixed sample of all pages, in one pass.
 
     The sample is the pages with the smallest hashes that together hold VARIETY times the words of the longest context,
     so it does not depend on the order of the source, and memory does not grow with it.
@@ -193,14 +193,14 @@ def _titles(question: Question) -> list[str]:
 
 
 class _Maker:
-    """Makes rows of questions whose articles are there."""
+    """Builds rows of questions whose articles are all in the source."""
 
     def __init__(self, recipe: FramesRecipe, articles: Articles, counts: Counter[str]) -> None:
         self._recipe, self._articles, self._counts = recipe, articles, counts
         self._mixer, self._answers = mixer_of(recipe.tokenizer, recipe.seed), AnswerFilter()
 
-    def rows(self, question: Question) -> Iterator[Made]:
-        """A row for each length that holds the question's articles."""
+    def rows(self, question: Question) -> Iterator[SyntheticRow]:
+        """A row for each length that fits the question's articles."""
         gold = [item for title in _titles(question) for item in self._articles.gold[title]]
         stream = self._stream(question, gold)
         for length in self._recipe.lengths:
@@ -213,12 +213,12 @@ class _Maker:
             context = finish(items, n_tokens, budget, length, ran_out=len(items) == len(gold) + len(stream))
             flags = [*answer_flags(question.answers, question.answer_kind), *context.flags]
             self._counts.update(context.flags)
-            yield Made(
+            yield SyntheticRow(
                 self._recipe.config(length), "test", row_of(question, "qa", items, n_tokens, context.ratio, flags)
             )
 
     def _stream(self, question: Question, gold: Sequence[Passage]) -> list[Passage]:
-        """Passages of other pages in an order of the question's own, without those that give something away."""
+        """Passages of other pages in the question's own order, without leaks."""
         own, words = {item.page_id for item in gold}, self._recipe.words
         drawn: list[Passage] = []
         for item in sorted(self._articles.others, key=lambda item: self._key(question, item)):
@@ -243,7 +243,7 @@ STAGES = [
     Stage("questions", "read questions", 1, (), ("questions",), plan_questions, make_questions, leaves_out=True),
     Stage("articles", "read articles", 1, ("questions",), ("knowledge", *_WORDS), plan_articles, make_articles,
           leaves_out=True),
-    Stage("rows", "make rows", 1, ("articles",), ("kind", "lengths", "reserve", "limit", "seed", "tokenizer"),
+    Stage("rows", "build rows", 1, ("articles",), ("kind", "lengths", "reserve", "limit", "seed", "tokenizer"),
           plan_rows, make_rows, leaves_out=True),
     WRITE,
 ]  # fmt: skip
@@ -252,5 +252,5 @@ KIND = Pipeline(
     STAGES,
     sources,
     "The questions of [FRAMES](https://arxiv.org/abs/2409.12941) whose articles are all in the knowledge source, "
-    "each over all passages of its articles among random passages of other pages.",
+    "each over all passages of its articles and random passages of other pages.",
 )

@@ -1,7 +1,7 @@
-"""The paragraphs that a source gives with each question, alone and among paragraphs of other questions.
+"""The paragraphs that a source provides with each question, alone and with paragraphs of other questions.
 
-Gold are the paragraphs with a supporting fact, confounders the source's own distractors, which may hold the answer: the
-source is kept as it is, and such rows are flagged. The paragraphs added to a longer context are random and hold none.
+Gold are the paragraphs with a supporting fact, confounders the source's own distractors, which may contain the
+answer: they are kept, and such rows are flagged. Paragraphs added to a longer context are random and contain none.
 """
 
 import json
@@ -24,19 +24,19 @@ from builders.seeds import rng_for, shuffled
 from builders.sources import GIVEN_READERS
 from builders.sources.clean import clean
 from builders.split import Splitter, checked_ids
-from builders.synthetic.base import Made, MadeRecipe, row_of
+from builders.synthetic.base import SyntheticRecipe, SyntheticRow, row_of
 from builders.synthetic.rows import WRITE, read_passages, write_passages, write_rows
 from builders.tasks import TaskSpec
 from builders.work import Build, Counts, Shard
 
 FLAG = "answer_in_given"
-FULL = "full"  # the config of the source's paragraphs alone
+FULL = "full"  # the config with only the source's paragraphs
 QUESTIONS_PER_SHARD = 64
 _PASSAGES = "passages.arrow"
 
 
-class GivenRecipe(MadeRecipe):
-    """The files of tasks that bring paragraphs with each question."""
+class GivenRecipe(SyntheticRecipe):
+    """The files of tasks that provide paragraphs with each question."""
 
     tasks: dict[Name, Task]
     lengths: list[Length] = Field([])
@@ -63,14 +63,14 @@ class GivenRecipe(MadeRecipe):
 
 
 def sources(recipe: GivenRecipe, base: Path) -> dict[str, Source]:
-    """The files of every task; SetupError where a reader gives no paragraphs."""
+    """The files of every task; SetupError where a reader provides no paragraphs."""
     found: dict[str, Source] = {
         _place(name, file): one for name, task in recipe.tasks.items() for file, one in task.files.items()
     }
     for place, source in found.items():
         if source.reader not in GIVEN_READERS:
             known = ", ".join(GIVEN_READERS)
-            raise SetupError(f"{place}.reader {source.reader!r} gives no paragraphs with a question; there are {known}")
+            raise SetupError(f"{place}.reader {source.reader!r} provides no paragraphs; there are {known}")
     return found
 
 
@@ -84,7 +84,7 @@ def plan_read(build: Build[GivenRecipe]) -> list[Shard]:
 
 
 def make_read(build: Build[GivenRecipe], shard: Shard, out: Path, tick: Tick) -> Counts:
-    """Writes a task's passages and the questions of its splits; what the source repeats is counted."""
+    """Writes a task's passages and the questions of its splits; repeated paragraphs are counted."""
     recipe, task, counts = build.recipe, build.recipe.tasks[shard.task], Counter[str]()
     reading = _Reading(counts)
     asked = {
@@ -106,7 +106,7 @@ def make_read(build: Build[GivenRecipe], shard: Shard, out: Path, tick: Tick) ->
 
 
 class _Reading:
-    """The questions of a task and every distinct paragraph that comes with one of them."""
+    """The questions of a task and the distinct paragraphs provided with them."""
 
     def __init__(self, counts: Counter[str]) -> None:
         self._counts = counts
@@ -134,7 +134,7 @@ class _Reading:
         return self._numbers[page.page_id]
 
     def write_questions(self, path: Path, questions: Sequence[Question]) -> None:
-        """Writes questions with the numbers of their passages, those that are gold apart."""
+        """Writes questions with the numbers of their passages and of the gold ones."""
         values = []
         for question in questions:
             evidence = {self._numbers.get(span.page_id) for span in question.provenance}
@@ -145,7 +145,7 @@ class _Reading:
 
 
 class Asked(NamedTuple):
-    """A question with the numbers of the passages that come with it, and of those among them that are gold."""
+    """A question with the numbers of its passages, and of those that are gold."""
 
     question: Question
     given: list[int]
@@ -178,7 +178,7 @@ def _questions_name(split: str, part: str) -> str:
 
 
 def make_rows(build: Build[GivenRecipe], shard: Shard, out: Path, tick: Tick) -> Counts:
-    """Writes the rows of a part of the questions; what a length cannot hold is counted."""
+    """Writes the rows of a part of the questions; questions that do not fit a length are counted."""
     split, folder, counts = cast(Split, shard.split), build.path("read", shard.task), Counter[str]()
     maker = _Maker(build.recipe, split, _passages(folder / _PASSAGES), counts)
     write_rows(
@@ -189,14 +189,14 @@ def make_rows(build: Build[GivenRecipe], shard: Shard, out: Path, tick: Tick) ->
 
 
 class _Maker:
-    """Makes the rows of one split."""
+    """Builds the rows of one split."""
 
     def __init__(self, recipe: GivenRecipe, split: Split, passages: Sequence[Passage], counts: Counter[str]) -> None:
         self._recipe, self._split, self._passages, self._counts = recipe, split, passages, counts
         self._mixer, self._answers = mixer_of(recipe.tokenizer, recipe.seed), AnswerFilter()
 
-    def rows(self, asked: Asked) -> Iterator[Made]:
-        """The question over its own paragraphs, and at every length that holds them all."""
+    def rows(self, asked: Asked) -> Iterator[SyntheticRow]:
+        """The question over its own paragraphs, and at every length that fits them all."""
         recipe, mixer, question = self._recipe, self._mixer, asked.question
         given, stream = self._own(asked), self._stream(asked)
         flags = self._flags(question, given)
@@ -217,11 +217,11 @@ class _Maker:
             flagged = [*flags, *context.flags]
             yield self._made(length, row_of(question, kind, items, n_tokens, context.ratio, flagged))
 
-    def _made(self, length: str, row: dict[str, Any]) -> Made:
-        return Made(self._recipe.config(length), self._split, row)
+    def _made(self, length: str, row: dict[str, Any]) -> SyntheticRow:
+        return SyntheticRow(self._recipe.config(length), self._split, row)
 
     def _own(self, asked: Asked) -> list[Passage]:
-        """Gold, then the distractors of the source that repeat neither gold nor one another."""
+        """Gold, then the distractors of the source that repeat neither gold nor each other."""
         gold = [self._passages[number]._replace(role="gold") for number in asked.gold]
         distractors = (number for number in asked.given if number not in asked.gold)
         others = [self._passages[number]._replace(role="confounder") for number in distractors]
@@ -230,9 +230,9 @@ class _Maker:
         return [*gold, *(item for item, reason in zip(others, reasons, strict=True) if reason is None)]
 
     def _stream(self, asked: Asked) -> list[Passage]:
-        """Paragraphs of other questions in an order of the question's own, without those that give something away."""
+        """Paragraphs of other questions in the question's own order, without leaks."""
         recipe, passages, question = self._recipe, self._passages, asked.question
-        words = max(map(recipe.budget, recipe.lengths), default=0) * 6 // 5  # no tokenizer of use makes fewer tokens
+        words = max(map(recipe.budget, recipe.lengths), default=0) * 6 // 5  # at least one token per word
         own = set(asked.given)
         drawn: list[Passage] = []
         for row in shuffled(rng_for(recipe.seed, question.id, "random"), len(passages)):
@@ -256,14 +256,14 @@ class _Maker:
 ROWS = ("kind", "lengths", "reserve", "seed", "tokenizer")
 STAGES = [
     Stage("read", "read questions", 1, (), ("tasks", "seed", "limit"), plan_read, make_read, leaves_out=True),
-    Stage("rows", "make rows", 1, ("read",), ROWS, plan_rows, make_rows, leaves_out=True),
+    Stage("rows", "build rows", 1, ("read",), ROWS, plan_rows, make_rows, leaves_out=True),
     WRITE,
 ]
 KIND = Pipeline(
     GivenRecipe,
     STAGES,
     sources,
-    "Questions over the paragraphs that their source gives with them (`given_full`): those with a supporting fact "
+    "Questions over the paragraphs that their source provides (`given_full`): those with a supporting fact "
     "are gold, the source's own distractors are confounders. In `given_{length}` random paragraphs of other questions "
     "fill the context.",
 )

@@ -1,4 +1,4 @@
-"""Made-up words: different numbers give different words, so no register of the words in use is needed."""
+"""Invented words: different numbers give different words, so used words need not be tracked."""
 
 from math import gcd
 
@@ -10,9 +10,9 @@ _CODAS = "l m n r s t sh nd rk th".split()
 
 
 class Names:
-    """Words of so many syllables, scattered over all that the syllables can make.
+    """Words of a fixed number of syllables, scattered over all combinations.
 
-    A run of consonants between two vowels is one onset and the last run is the coda, so no word is made in two ways.
+    Consonants between two vowels are one onset and the last ones the coda, so every word has a unique spelling-out.
     """
 
     def __init__(self, seed: str, syllables: int) -> None:

@@ -1,4 +1,4 @@
-"""Questions with their needles, read from YAML and refused by name where a group breaks a rule."""
+"""Questions with their needles, read from YAML; an invalid group is an error that names it."""
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
@@ -30,8 +30,8 @@ class Orders(Strict):
 class Wording(Strict):
     """A question for a character, and its needles.
 
-    `one_hop` shares no content word with the question, so that it takes one step of common knowledge to see that it
-    answers; `literal` repeats the question's words.
+    `one_hop` shares no content word with the question, so recognising it as the answer takes one step of common
+    knowledge; `literal` repeats the question's words.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Wording(Strict):
     literal: Orders
 
     def text(self, needle: Needle, order: Order) -> str:
-        """The words of a needle."""
+        """The text of a needle."""
         found: str = getattr(getattr(self, needle), order)
         return found
 
@@ -58,12 +58,12 @@ class Group(NamedTuple):
         return [(needle, order, self.wording.text(needle, order)) for needle in NEEDLES for order in ORDERS]
 
     def as_json(self) -> dict[str, Any]:
-        """The group as JSON holds it."""
+        """The group as JSON values."""
         return {**self._asdict(), "wording": self.wording.model_dump()}
 
     @classmethod
     def of_json(cls, value: dict[str, Any]) -> "Group":
-        """The group that `as_json` gave."""
+        """The group from the values of `as_json`."""
         return cls(**{**value, "wording": Wording.model_validate(value["wording"])})
 
 
@@ -72,7 +72,7 @@ class _File(Strict):
 
 
 def read_groups(path: Path) -> list[Group]:
-    """The groups of a file, in its order: category -> key -> wording; SetupError names the first that breaks a rule."""
+    """The groups of a file, in its order: category -> key -> wording; SetupError names the first invalid one."""
     try:
         values = yaml.safe_load(path.read_text(encoding="utf-8"))
         file = _File.model_validate({"categories": values})
@@ -86,7 +86,7 @@ def read_groups(path: Path) -> list[Group]:
         for key, wording in wordings.items()
     ]
     if not groups:
-        raise SetupError(f"{path} holds no group of needles; write category: {{key: {{name, question, ...}}}}")
+        raise SetupError(f"{path} contains no group of needles; write category: {{key: {{name, question, ...}}}}")
     broken = next(_broken(groups), None)
     if broken:
         raise SetupError(f"{path}: {broken}")
@@ -99,13 +99,13 @@ def _problem(error: Any) -> str:
 
 
 def _broken(groups: Sequence[Group]) -> Iterator[str]:
-    """What is wrong with the groups, one line each."""
+    """The errors in the groups, one line each."""
     for group in groups:
         yield from (f"group {group.id}: {what}" for what in _problems(group))
     for one, other in combinations(groups, 2):
         a, b = one.wording, other.wording
         if contains(a.name, b.name) or contains(b.name, a.name):
-            yield f"groups {one.id} and {other.id} have characters that are one name: {a.name}, {b.name}"
+            yield f"groups {one.id} and {other.id} have characters with the same name: {a.name}, {b.name}"
         if normalise(a.question) == normalise(b.question):
             yield f"groups {one.id} and {other.id} ask the same: {a.question}"
 
@@ -117,7 +117,7 @@ def _problems(group: Group) -> Iterator[str]:
     for needle, order, text in group.needles:
         which = f"the {needle} {order} needle"
         if not contains(wording.name, text):
-            yield f"{which} lacks the name {wording.name}"
+            yield f"{which} does not contain the name {wording.name}"
         elif (text.index(wording.name) < len(text) / 2) != (order == "default"):
             yield f"{which} has the name in the wrong half: first for default, second for inverted"
         shared = shared_words(wording.question, text)

@@ -1,9 +1,9 @@
 """Needles in haystacks for embedding models, where question and needle need not share a word (NoLiMa's idea).
 
-A haystack is its passages joined by blank lines: fragments of unrelated pages, and one needle among them. All needles
-of a group stand in the same fragments at every depth, and those of a shorter haystack begin the longer ones, so that
-differences between word orders, kinds of needle, depths and lengths are paired. Lengths, budgets and `n_tokens` are of
-that text alone, since an embedding model is given no prompt.
+A haystack is its passages joined by blank lines: fragments of unrelated pages and one needle. All needles of a group
+share the same fragments at every depth, and a longer haystack begins with the fragments of the shorter ones, so
+differences between word orders, kinds of needle, depths and lengths are paired. Lengths, budgets and `n_tokens` count
+only that text, since an embedding model gets no prompt.
 """
 
 import json
@@ -23,7 +23,7 @@ from builders.mix import finish
 from builders.prompts import BLANK_LINE, haystack
 from builders.schema import Passage, Question
 from builders.seeds import order_key
-from builders.synthetic.base import Made, MadeRecipe, row_of
+from builders.synthetic.base import SyntheticRecipe, SyntheticRow, row_of
 from builders.synthetic.fragments import LEAST, Fragment, Pool, read_pool, source_files
 from builders.synthetic.needle_groups import Group, read_groups
 from builders.synthetic.overlap import content_words
@@ -35,22 +35,22 @@ from builders.work import Build, Counts, Shard
 _GROUPS, _FRAGMENTS = "groups.json", "pool"  # shards
 GROUPS_PER_SHARD = 4
 GROUPS = Path(__file__).with_name("needles.yaml")
-NOWHERE = -1  # the row of a passage that is in no corpus
-ENOUGH = 0.9  # share of its length that a haystack fills, or it is left out
-_FULL, _GAP = 2, 2 * LEAST  # tokens that may be left over, and from which a fragment is easily found for them
-_SPARE = 8192  # tokens beyond the longest haystack, to choose from what fills the shortest ones best
+NOWHERE = -1  # the row of a passage outside the corpus
+ENOUGH = 0.9  # share of its length that a haystack must fill
+_FULL, _GAP = 2, 2 * LEAST  # tokens that may stay unfilled, and a gap that some fragment easily fills
+_SPARE = 8192  # tokens beyond the longest haystack, for a better choice of fragments for the shortest ones
 
 Depth = Annotated[int, Field(ge=0, le=100)]
 Length = Annotated[str, BeforeValidator(str), AfterValidator(length_from(64))]
 
 
-class NeedlesRecipe(MadeRecipe):
-    """Which questions with their needles, in fragments of which texts."""
+class NeedlesRecipe(SyntheticRecipe):
+    """Questions with their needles, and the texts of the fragments."""
 
     lengths: list[Length] = Field([], min_length=1)
     reserve: int | None = Field(0, ge=0)
     knowledge: Source  # pages by any reader, or a folder of text files (reader: texts)
-    groups: Source | None = None  # questions with their needles; without it, those that come with the builder
+    groups: Source | None = None  # questions with their needles; default: the bundled ones
     fragment: int = Field(40, ge=2 * LEAST, lt=250)  # tokens of a fragment, at most
     depths: list[Depth] = Field([0, 11, 22, 33, 44, 56, 67, 78, 89, 100], min_length=1)  # percent of the fragments
     controls: int = Field(4, ge=1)  # haystacks without a needle, for each group and length
@@ -58,7 +58,7 @@ class NeedlesRecipe(MadeRecipe):
     @model_validator(mode="after")
     def _distinct(self) -> "NeedlesRecipe":
         if len(set(self.depths)) < len(self.depths):
-            raise ValueError("depths names one twice")
+            raise ValueError("depths repeats a depth")
         return self
 
     def tasks_of(self, paths: Mapping[str, Path]) -> list[TaskSpec]:
@@ -84,7 +84,7 @@ def plan_groups(build: Build[NeedlesRecipe]) -> list[Shard]:
 
 
 def make_groups(build: Build[NeedlesRecipe], shard: Shard, out: Path, tick: Tick) -> Counts:
-    """Writes the groups, with a limit the first of each category."""
+    """Writes the groups; with a limit, only the first of each category."""
     taken: Counter[str] = Counter()
     groups = []
     for group in read_groups(build.inputs["groups"].path):
@@ -105,7 +105,7 @@ def plan_fragments(build: Build[NeedlesRecipe]) -> list[Shard]:
 
 
 def make_fragments(build: Build[NeedlesRecipe], shard: Shard, out: Path, tick: Tick) -> Counts:
-    """Writes the fragments of all texts; what cannot be used is counted."""
+    """Writes the fragments of all texts; unusable text is counted."""
     recipe, counts = build.recipe, Counter[str]()
     texts = {place: given.path for place, given in build.inputs.items() if place != "groups"}
     pool = read_pool(recipe.knowledge.reader, texts, recipe.fragment, token_counter(recipe.tokenizer), counts)
@@ -119,9 +119,9 @@ def plan_rows(build: Build[NeedlesRecipe]) -> list[Shard]:
 
 
 def make_rows(build: Build[NeedlesRecipe], shard: Shard, out: Path, tick: Tick) -> Counts:
-    """Writes the rows of some groups, those of each in turn with its lengths from the shortest.
+    """Writes the rows of some groups, one group at a time, shortest length first.
 
-    A group without fragments enough for a length is left out of it, and its rows counted as `too_few_fragments`.
+    A group with too few fragments for a length is left out of it, and its rows are counted as `too_few_fragments`.
     """
     first, counts = shard.part * GROUPS_PER_SHARD, Counter[str]()
     groups, pool = _groups(build)[first : first + GROUPS_PER_SHARD], _pool(build.path("fragments", _FRAGMENTS))
@@ -134,12 +134,12 @@ _pool = lru_cache(1)(Pool.read)
 
 
 def barred_words(group: Group) -> frozenset[str]:
-    """The content words of a group's question and needles: no page that has one of them goes into its haystacks."""
+    """The content words of a group's question and needles; pages that contain any are excluded from its haystacks."""
     return content_words(" ".join([group.wording.question, *(text for *_, text in group.needles)]))
 
 
 class _Haystacks:
-    """Fills haystacks and makes rows of them."""
+    """Fills haystacks and builds their rows."""
 
     def __init__(self, recipe: NeedlesRecipe, counter: TokenCounter, counts: Counter[str]) -> None:
         self._recipe, self._counter, self._counts = recipe, counter, counts
@@ -147,8 +147,8 @@ class _Haystacks:
         self._joint = counter.count(f"A.{BLANK_LINE}B.") - counter.count("A.") - counter.count("B.")
         self._answers = AnswerFilter()
 
-    def rows(self, group: Group, free: Sequence[Fragment]) -> Iterator[Made]:
-        """All rows of a group, from the fragments that it may have."""
+    def rows(self, group: Group, free: Sequence[Fragment]) -> Iterator[SyntheticRow]:
+        """All rows of a group, from its allowed fragments."""
         sizes = [tokens + self._joint for tokens in self._counter.count_all([text for *_, text in group.needles])]
         budgets = [self._recipe.budget(length) for length in self._lengths]
         own, *others = self._streams(group, free)
@@ -167,10 +167,10 @@ class _Haystacks:
                 flags = finish(row.items, n_tokens, budget, length, ran_out=False).flags
                 question = _question(group, row)
                 made = row_of(question, "needle", row.items, n_tokens, flags=flags, asks=group.id, depth=row.depth)
-                yield Made(self._recipe.config(length), "test", made)
+                yield SyntheticRow(self._recipe.config(length), "test", made)
 
     def _streams(self, group: Group, free: Sequence[Fragment]) -> list[list[Fragment]]:
-        """The fragments in an order of the group's own, dealt to its haystack and its controls, near duplicates out."""
+        """The fragments in the group's own order, without near duplicates, dealt to its haystack and its controls."""
         ordered = sorted(free, key=lambda one: order_key(self._recipe.seed, group.id, one.pid))
         n = 1 + self._recipe.controls
         return [self._distinct(group, ordered[first::n]) for first in range(n)]
@@ -184,12 +184,12 @@ class _Haystacks:
         return [one for one, reason in zip(kept, reasons, strict=True) if reason is None]
 
     def _filled(self, stream: Sequence[Fragment], room: Sequence[int]) -> list[list[Fragment]]:
-        """For each number of tokens, the shortest first, the fragments that fill it; each begins with those before."""
+        """For each number of tokens, ascending, the fragments that fill it; each list extends the previous one."""
         found = []
         taken: list[Fragment] = []
         used, waiting = 0, list(stream)
         for most in room:
-            for gap in (_GAP, 0):  # at first none is taken that leaves a gap which no other could fill
+            for gap in (_GAP, 0):  # first pass: skip fragments that leave a gap no other could fill
                 passed = []
                 for fragment in waiting:
                     tokens = fragment.tokens + (self._joint if taken else 0)
@@ -207,7 +207,7 @@ class _Haystacks:
     ) -> list[tuple[_Row, int]] | None:
         """A group's rows at a length with their tokens; None where the fragments do not fill it.
 
-        Fragments are taken off until no row is too long.
+        Fragments are removed until no row is too long.
         """
         while True:
             needles = list(self._needle_rows(group, filled))
@@ -238,7 +238,7 @@ class _Haystacks:
 
 
 def place_of(depth: int, tokens: Sequence[int]) -> int:
-    """How many fragments stand before a needle so that the share of their tokens is nearest to `depth` percent."""
+    """The number of fragments before a needle whose share of tokens is nearest to `depth` percent."""
     before = list(accumulate(tokens, initial=0))
     return min(range(len(before)), key=lambda place: abs(100 * before[place] - depth * before[-1]))
 
@@ -263,14 +263,14 @@ STAGES = [
     Stage("groups", "read needles", 1, (), ("groups", "limit"), plan_groups, make_groups),
     Stage("fragments", "cut fragments", 1, (), ("knowledge", "fragment", "tokenizer"), plan_fragments, make_fragments,
           leaves_out=True),
-    Stage("rows", "make rows", 1, ("groups", "fragments"), SETTINGS, plan_rows, make_rows, leaves_out=True),
+    Stage("rows", "build rows", 1, ("groups", "fragments"), SETTINGS, plan_rows, make_rows, leaves_out=True),
     WRITE,
 ]  # fmt: skip
 KIND = Pipeline(
     NeedlesRecipe,
     STAGES,
     sources,
-    "Haystacks for embedding models: short fragments of unrelated texts, and among them one needle, a sentence that\n"
+    "Haystacks for embedding models: short fragments of unrelated texts with one needle, a sentence that\n"
     "answers the query in the query's own words (`literal`) or in others (`one_hop`). A row without gold is a\n"
-    "control. Names and needles are made up.",
+    "control. Names and needles are invented.",
 )

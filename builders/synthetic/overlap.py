@@ -7,9 +7,9 @@ from functools import cache, lru_cache
 from builders.retrieve.words import STOP_WORDS
 from builders.text import fold
 
-LEAST = 4  # letters from which a stem that begins another is of the same family: teach, teacher
+LEAST = 4  # shortest stem that, as a prefix of another, makes both one family: teach, teacher
 
-# Lemmas before those of their forms that no stemmer finds.
+# Lemmas, each with its forms that a stemmer misses.
 _IRREGULAR = """
 arise: arose arisen; awake: awoke awoken; bear: bore borne born; beat: beaten; become: became; begin: began begun;
 bend: bent; bind: bound; bite: bit bitten; bleed: bled; blow: blew blown; break: broke broken; breed: bred;
@@ -50,12 +50,12 @@ believe: belief; think: thought; see: sight; lose: loss; give: gift; sing: song;
 
 
 def content_words(text: str) -> frozenset[str]:
-    """The stems of a text's words, and of these words' lemmas; stop words and accents are left out."""
+    """The stems of a text's words and of their lemmas, without stop words and accents."""
     return frozenset(key for word in _words(text) for key in _keys(word))
 
 
 def shared_words(one: str, other: str) -> list[tuple[str, str]]:
-    """The pairs of content words, one of each text, that have a stem or lemma in common or are of one family."""
+    """The pairs of content words, one from each text, that share a stem or lemma or belong to one family."""
     return [(a, b) for a in _words(one) for b in _words(other) if _related(a, b)]
 
 
@@ -70,7 +70,7 @@ def _related(one: str, other: str) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    """The distinct content words of a text in their order."""
+    """The distinct content words of a text in order."""
     plain = "".join(char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))
     return list(dict.fromkeys(word for word in fold(plain).split() if word not in STOP_WORDS))
 

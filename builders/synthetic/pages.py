@@ -1,4 +1,4 @@
-"""Pages of a knowledge source that is read once: a fixed sample of them, and their passages."""
+"""Pages of a knowledge source, read in one pass: a fixed sample, and their passages."""
 
 from heapq import heappop, heappush
 
@@ -9,14 +9,14 @@ from builders.seeds import order_key
 
 
 class Sample:
-    """The pages with the smallest hashes of their ids, as few as hold so many words."""
+    """The pages with the smallest hashes of their ids, as few as contain the wanted number of words."""
 
     def __init__(self, seed: str, words: int) -> None:
         self._seed, self._words, self._held = seed, words, 0
         self._heap: list[tuple[int, str, int, Page]] = []
 
     def add(self, page: Page) -> None:
-        """Takes a page, and gives up those that are no longer among the smallest."""
+        """Adds a page, and drops those no longer among the smallest."""
         words = sum(max(len(text.split()), len(text) // 10) for text in page.paragraphs[1:])
         key = int.from_bytes(order_key(self._seed, "filler", page.page_id), "big")
         heappush(self._heap, (-key, page.page_id, words, page))
@@ -38,7 +38,7 @@ class Passages:
         self._next = 0
 
     def of(self, page: Page) -> list[Passage]:
-        """The passages of a page; SetupError where another page has its id."""
+        """The passages of a page; SetupError if another page has its id."""
         if page.page_id not in self._known:
             pieces = chunk_page(page, self._words)
             passages = [

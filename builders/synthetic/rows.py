@@ -12,7 +12,7 @@ from builders.errors import SetupError
 from builders.files import read_table, write_table
 from builders.schema import INSTANCES, SPLITS, Passage, Split
 from builders.stages.files import files_of, instance_writer
-from builders.synthetic.base import Made, MadeRecipe
+from builders.synthetic.base import SyntheticRecipe, SyntheticRow
 from builders.work import Build, Counts, Shard
 
 ROWS_PER_GROUP = 64  # of a Parquet file
@@ -22,7 +22,7 @@ _PASSAGES = pa.schema([("pid", pa.string()), ("title", pa.string()), ("text", pa
 
 
 def write_passages(path: Path, passages: Sequence[Passage]) -> None:
-    """Writes passages, whose rows are their places in the list, without their roles."""
+    """Writes passages without their roles; a passage's row is its index in the list."""
     columns = [[getattr(passage, name) for passage in passages] for name in _PASSAGES.names]
     write_table(path, pa.table(columns, schema=_PASSAGES))
 
@@ -33,8 +33,8 @@ def read_passages(path: Path) -> list[Passage]:
     return [Passage(row, *values) for row, values in enumerate(zip(*columns, strict=True))]
 
 
-def write_rows(rows: Iterable[Made], out: Path) -> None:
-    """Writes rows in their order into a new folder, one file for each config and split that has any."""
+def write_rows(rows: Iterable[SyntheticRow], out: Path) -> None:
+    """Writes rows in order into a new folder, one file for each config and split with rows."""
     out.mkdir()
     files: dict[tuple[str, Split], _RowFile] = {}
     for config, split, row in rows:
@@ -46,7 +46,7 @@ def write_rows(rows: Iterable[Made], out: Path) -> None:
 
 
 class _RowFile:
-    """A file of rows, held in memory a row group at a time."""
+    """A file of rows; one row group is kept in memory."""
 
     def __init__(self, path: Path) -> None:
         self._writer = pq.ParquetWriter(path, INSTANCES, compression="zstd")
@@ -71,14 +71,14 @@ def _name(config: str, split: str) -> str:
     return f"{config}--{split}.parquet"
 
 
-def _files(build: Build[MadeRecipe], config: str, split: str) -> list[Path]:
+def _files(build: Build[SyntheticRecipe], config: str, split: str) -> list[Path]:
     """The files of the stage `rows` with rows of a config and split, in order."""
     paths = (path / _name(config, split) for path in build.paths("rows"))
     return [path for path in paths if path.is_file()]
 
 
-def plan_write(build: Build[MadeRecipe]) -> list[Shard]:
-    """One shard for each file of the dataset; SetupError where a config has no row of a split that another has."""
+def plan_write(build: Build[SyntheticRecipe]) -> list[Shard]:
+    """One shard for each file of the dataset; SetupError if a config has no rows in a split that another has."""
     configs = build.recipe.configs
     splits = [split for split in SPLITS if any(_files(build, config, split) for config in configs)]
     shards: list[Shard] = []
@@ -86,13 +86,13 @@ def plan_write(build: Build[MadeRecipe]) -> list[Shard]:
         for split in splits or SPLITS:
             rows = sum(pq.read_metadata(path).num_rows for path in _files(build, config, split))
             if not rows:
-                raise SetupError(f"no instance of {config}, {split} fits; take {config} out of the recipe")
+                raise SetupError(f"no instance of {config}, {split} fits; remove {config} from the recipe")
             shards += files_of(config, split, -(-rows // build.recipe.rows_per_file))
     return shards
 
 
-def make_write(build: Build[MadeRecipe], shard: Shard, out: Path, tick: Tick) -> Counts:
-    """Writes one file, in row groups of a fixed number."""
+def make_write(build: Build[SyntheticRecipe], shard: Shard, out: Path, tick: Tick) -> Counts:
+    """Writes one file, in row groups of fixed size."""
     most = build.recipe.rows_per_file
     rows = 0
     with instance_writer(out) as writer:
@@ -103,7 +103,7 @@ def make_write(build: Build[MadeRecipe], shard: Shard, out: Path, tick: Tick) ->
 
 
 def _batches(paths: Iterable[Path], skipped: int, most: int) -> Iterator[pa.RecordBatch]:
-    """At most `most` rows of files that follow each other, after those skipped."""
+    """At most `most` rows of consecutive files, after the skipped ones."""
     for path in paths:
         with pq.ParquetFile(path) as file:
             if skipped >= file.metadata.num_rows:
@@ -119,7 +119,7 @@ def _batches(paths: Iterable[Path], skipped: int, most: int) -> Iterator[pa.Reco
 
 
 def _in_groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """The rows of all batches, ROWS_PER_GROUP in a table, the last one shorter."""
+    """The rows of all batches in tables of ROWS_PER_GROUP rows; the last may be shorter."""
     held: list[pa.RecordBatch] = []
     for batch in batches:
         while batch.num_rows:

@@ -1,4 +1,4 @@
-"""Facts about people, places and things that do not exist."""
+"""Facts about invented people, places and things."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
@@ -14,20 +14,20 @@ from builders.synthetic.names import Names
 MOST_CLUSTERS = 2**14
 SPLITS = ("test", "validation", "train")
 FIRST_NAMES = 64
-MOST_FILLERS = 2  # sentences other than the one that states the fact
+MOST_FILLERS = 2  # sentences besides the one that states the fact
 TEMPLATES = Path(__file__).with_name("controlled.yaml")
-MOST_NUMBER = 97  # that a sentence names
+MOST_NUMBER = 97  # in a sentence
 
 
 class Entity(NamedTuple):
-    """Something with a made-up name: as it is shown, and the word that is its own."""
+    """An entity with an invented name: its shown form, and its own word."""
 
     name: str
     word: str
 
     @property
     def names(self) -> list[str]:
-        """Its full name first, then its own word where that is a name by itself."""
+        """Its full name first, then its own word if that is a name by itself."""
         return list(dict.fromkeys((self.name, self.word)))
 
 
@@ -42,7 +42,7 @@ class Fact(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """A question about a cluster: the facts that it needs, in the order of its hops."""
+    """A question about a cluster: the facts that it needs, in hop order."""
 
     query: str
     facts: list[Fact]
@@ -54,9 +54,9 @@ class Asked(NamedTuple):
 
 
 class World:
-    """The facts of one split: as many clusters as asked for, each with one fact of every relation.
+    """The facts of one split: a number of clusters, each with one fact of every relation.
 
-    A fact depends on the seed, the split, its relation and the number of its cluster alone.
+    A fact depends only on the seed, the split, its relation and the number of its cluster.
     """
 
     def __init__(self, seed: str, split: str, clusters: int) -> None:
@@ -95,7 +95,7 @@ class World:
         page = self._templates["entities"][about["subject"]]["page"]
         chosen = rng.sample(self._templates["fillers"][page], rng.randint(0, MOST_FILLERS))
         place = rng.randint(0, len(chosen))
-        # whom the first sentence names in full goes by the family name after it
+        # after the first sentence, a person is referred to by the family name
         later = subject.word if page == "person" else subject.name
         names = [subject.name if at == 0 < place else later for at in range(len(chosen))]
         sentences = [self._filled(filler, name, rng) for filler, name in zip(chosen, names, strict=True)]

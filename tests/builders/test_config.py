@@ -32,7 +32,7 @@ def test_lengths_are_powers_of_two(length: str, tokens: int) -> None:
 
 @pytest.mark.parametrize("length", ["", "0k", "-4k", "4K", "1.5k", "k", "32kb", "１k"])
 def test_a_length_that_is_none(length: str) -> None:
-    with pytest.raises(SetupError, match="write a number of tokens"):
+    with pytest.raises(SetupError, match="use a number of tokens"):
         tokens_of(length)
 
 
@@ -57,7 +57,7 @@ def test_a_setting_changes_a_named_source_for_one_recipe() -> None:
 
 
 def test_an_unknown_source_names_those_that_are_known(tmp_path: Path) -> None:
-    with pytest.raises(SetupError, match="knowledge: no source is known as 'kilt'; there are kilt_knowledge, "):
+    with pytest.raises(SetupError, match="knowledge: unknown source 'kilt'; there are kilt_knowledge, "):
         recipe(tmp_path, knowledge="kilt")
 
 
@@ -96,14 +96,14 @@ def test_budget_leaves_room_for_the_output(tmp_path: Path) -> None:
     [
         ({"retriever": {}}, "unknown key retriever; did you mean retrievers?"),
         ({"chunk_word": 100}, "unknown key chunk_word; did you mean chunk_words?"),
-        ({"lengths": ["5x"]}, "write a number of tokens"),
+        ({"lengths": ["5x"]}, "use a number of tokens"),
         ({"lengths": ["100"]}, "use 512 to 16m"),
         ({"ratios": [101]}, "ratios.0: Input should be less than or equal to 100"),
         ({"ratios": ["half"]}, "ratios.0: Input should be a valid integer"),
         ({"version": "1.0"}, "version: String should match pattern"),
-        ({"name": "../x"}, "is no name"),
+        ({"name": "../x"}, "invalid name"),
         ({"retrievers": {}}, "a ratio above 0 needs at least one"),
-        ({"lengths": [], "loft": []}, "name at least one length"),
+        ({"lengths": [], "loft": []}, "give at least one length"),
         ({"limit": 0}, "limit: Input should be greater than or equal to 1"),
     ],
 )
@@ -198,13 +198,13 @@ OWN = {"reader": "kilt", "path": "x.jsonl"}
     [
         (
             {},
-            "tasks.climate_fever: it has no kind; choose one: qa (a question, answered by any one of its answers), ",
+            "tasks.climate_fever: no kind; choose one: qa (a question, answered by any one of its answers), ",
         ),
         ({"kind": "claim"}, "tasks.climate_fever.kind: Input should be 'qa', 'fact', 'dialogue', 'set' or 'needle'"),
         ({"kind": "fact"}, "tasks.climate_fever: the kind fact needs the labels of the claims"),
         ({"kind": "fact", "labels": ["SUPPORTS"]}, "the kind fact needs the labels of the claims"),
         ({"kind": "qa", "labels": ["A", "B"]}, "the kind qa has no labels; leave them out, or write kind: fact"),
-        ({"labels": ["A", "B"]}, "it has no kind"),
+        ({"labels": ["A", "B"]}, "no kind"),
         ({"kind": "fact", "labels": ["A", "a "]}, "labels, and their words, must differ and not be empty"),
         ({"kind": "fact", "labels": ["A", " "]}, "labels, and their words, must differ and not be empty"),
         ({"kind": "fact", "labels": {"A": "x", "B": "X"}}, "labels, and their words, must differ and not be empty"),
@@ -213,8 +213,8 @@ OWN = {"reader": "kilt", "path": "x.jsonl"}
         ({"kind": "fact", "labels": "A, B"}, "labels: Input should be a valid dictionary"),
         ({"files": {"a": "kilt_fever_dev", "b": "kilt_nq_dev"}}, "its files differ in kind or labels"),
         ({"files": {"a": {**OWN, "kind": "fact"}}}, "files.a: the kind fact needs the labels of the claims"),
-        ({"files": {"a": {**OWN, "labels": ["A", "B"]}}}, "files.a: it has labels and no kind; write kind: fact"),
-        ({"kind": "qa", "scorer": "../x"}, "tasks.climate_fever.scorer: '../x' is no name"),
+        ({"files": {"a": {**OWN, "labels": ["A", "B"]}}}, "files.a: labels without a kind; add kind: fact"),
+        ({"kind": "qa", "scorer": "../x"}, "tasks.climate_fever.scorer: invalid name '../x'"),
         ({"kind": "qa", "take": {"test": {"source": "dev2", "n": 1}}}, "take names ['dev2']; its files are ['dev']"),
     ],
 )

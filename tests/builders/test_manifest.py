@@ -56,7 +56,7 @@ def with_path(path: str) -> Callable[[Values], None]:
     [
         (lambda values: values.update(format="icr2-manifest/3"), "format: found 'icr2-manifest/3', wanted icr2-mani"),
         (lambda values: values.pop("tasks"), "tasks: found nothing, wanted a value"),
-        (lambda values: values.update(more=1), "more: found a field that is unknown, wanted none"),
+        (lambda values: values.update(more=1), "more: unknown field; remove it"),
         (lambda values: values.update(version=1.0), "version: found 1.0, wanted a valid string"),
         (lambda values: values["tasks"]["hover"].update(kind="claim"), "tasks.hover.kind: found 'claim', wanted 'qa',"),
         (lambda values: values["tasks"]["hover"].update(labels={}), "tasks.hover.labels: found {}, wanted its labels"),

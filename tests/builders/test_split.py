@@ -50,5 +50,5 @@ def test_a_question_that_stands_in_another_split_is_no_duplicate() -> None:
 
 def test_repeated_ids_are_named() -> None:
     """One id with two queries."""
-    with pytest.raises(SetupError, match=r"nq\.jsonl: 44 stand on several"):
+    with pytest.raises(SetupError, match=r"nq\.jsonl: 44 occur in several"):
         checked_ids([question("44", "a"), question("44", "b"), question("5")], "nq.jsonl")

@@ -16,7 +16,7 @@ from builders.engine import Pool, run_stage
 from builders.load_recipe import load_recipe
 from builders.pipeline import run_build
 from builders.synthetic import KINDS
-from builders.synthetic.base import Made, MadeRecipe
+from builders.synthetic.base import SyntheticRecipe, SyntheticRow
 from builders.work import Build, Input
 
 WORDS = (
@@ -51,7 +51,7 @@ def build(folder: Path, recipe: str, *settings: str, out: str = "out") -> Path:
     return folder / out
 
 
-def made_rows(recipe: MadeRecipe, paths: Mapping[str, Path]) -> tuple[list[Made], Counter[str]]:
+def made_rows(recipe: SyntheticRecipe, paths: Mapping[str, Path]) -> tuple[list[SyntheticRow], Counter[str]]:
     """The rows of a recipe, those of a config and split in their order, and the counts of all stages that make them."""
     stages = KINDS[recipe.kind].stages[:-1]
     inputs = {place: Input(Source(reader="any", path=str(path)), path, "") for place, path in paths.items()}
@@ -65,7 +65,7 @@ def made_rows(recipe: MadeRecipe, paths: Mapping[str, Path]) -> tuple[list[Made]
         for shard in build.paths("rows"):
             for path in sorted(shard.glob("*.parquet")):
                 config, split = path.stem.split("--")
-                rows += [Made(config, split, row) for row in pq.read_table(path).to_pylist()]
+                rows += [SyntheticRow(config, split, row) for row in pq.read_table(path).to_pylist()]
     return rows, counts
 
 

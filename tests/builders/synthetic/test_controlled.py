@@ -157,9 +157,9 @@ def test_a_small_world_is_flagged_and_ends() -> None:
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"depths": [10, 10]}, "name one twice"),
+        ({"depths": [10, 10]}, "repeat a depth"),
         ({"depths": [101]}, "depths"),
-        ({"take": {"test": 31}}, "make world larger"),
+        ({"take": {"test": 31}}, "increase world"),
         ({"take": {}}, "take"),
         ({"take": {"dev": 3}}, "take"),
         ({"lengths": ["100"]}, "use 512 to 16m"),

@@ -60,7 +60,7 @@ def test_the_files_of_a_folder_are_inputs_by_name(tmp_path: Path) -> None:
 
 
 def test_a_source_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    with pytest.raises(SetupError, match=r"holds no \.txt file"):
+    with pytest.raises(SetupError, match=r"contains no \.txt file"):
         source_files(Source(reader="texts", path="."), tmp_path)
     with pytest.raises(SetupError, match=r"'books' is unknown; there are .*texts"):
         source_files(Source(reader="books", path="."), tmp_path)

@@ -15,7 +15,7 @@ from builders.load_recipe import load_recipe
 from builders.prompts import render
 from builders.schema import Page
 from builders.sources import PAGE_READERS
-from builders.synthetic.base import Made
+from builders.synthetic.base import SyntheticRow
 from builders.synthetic.frames import KIND, FramesRecipe
 from builders.synthetic.pages import Sample
 from builders.text import contains
@@ -60,7 +60,9 @@ def recipe(**fields: Any) -> FramesRecipe:
     return FramesRecipe.model_validate(base | fields)
 
 
-def made(folder: Path, pages: Any = PAGES, asked: Any = QUESTIONS, **fields: Any) -> tuple[list[Made], Counter[str]]:
+def made(
+    folder: Path, pages: Any = PAGES, asked: Any = QUESTIONS, **fields: Any
+) -> tuple[list[SyntheticRow], Counter[str]]:
     return made_rows(recipe(**fields), write(folder, pages, asked))
 
 

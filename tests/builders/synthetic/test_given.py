@@ -137,7 +137,7 @@ def test_splits_share_no_question(tmp_path: Path) -> None:
     [
         ("tasks.hotpotqa.gold=best", "write gold: all"),
         ("tasks.hotpotqa.take.test.source=train", r"take names \['train'\]"),
-        ("tasks.hotpotqa.files.dev.reader=kilt", "gives no paragraphs"),
+        ("tasks.hotpotqa.files.dev.reader=kilt", "provides no paragraphs"),
         ("tasks.hotpotqa.files.dev.rows=7", "has 4 records, and the recipe says 7"),
         ("tasks.hotpotqa.files.dev.path=gone.json", "is not there"),
     ],

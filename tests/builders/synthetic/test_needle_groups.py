@@ -104,13 +104,13 @@ def _bad_key(groups: Groups) -> None:
         (_shared, "group diet-dairy: the one_hop default needle shares a content word with the question: character"),
         (_inflected, "group landmark-lisbon: the one_hop default needle shares .*: live/lives"),
         (_not_literal, "group diet-dairy: the literal inverted needle shares no content word"),
-        (_no_name, "group diet-dairy: the one_hop inverted needle lacks the name Bertil"),
+        (_no_name, "group diet-dairy: the one_hop inverted needle does not contain the name Bertil"),
         (_wrong_half, "group landmark-lisbon: the one_hop default needle has the name in the wrong half"),
         (_name_in_question, "group diet-dairy: the question names Bertil"),
         (_same_question, "groups landmark-lisbon and landmark-again ask the same"),
-        (_same_name, "groups landmark-lisbon and landmark-again have characters that are one name"),
+        (_same_name, "groups landmark-lisbon and landmark-again have characters with the same name"),
         (_unknown_key, "diet.dairy.two_hop"),
-        (_bad_key, "is no name"),
+        (_bad_key, "invalid name"),
     ],
 )
 def test_a_group_that_breaks_a_rule_is_named(change: Callable[[Groups], None], says: str, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from builders.load_recipe import load_recipe
 from builders.pipeline import prepare, run_build
 from builders.schema import INSTANCES, Passage, Question
 from builders.synthetic import KINDS
-from builders.synthetic.base import Made, MadeRecipe, row_of
+from builders.synthetic.base import SyntheticRecipe, SyntheticRow, row_of
 from builders.synthetic.rows import WRITE, write_rows
 from builders.tasks import TaskSpec
 from builders.views import connect
@@ -26,7 +26,7 @@ from builders.work import Build, Counts, Shard
 from validation.checks.schema import difference
 
 
-class Squares(MadeRecipe):
+class Squares(SyntheticRecipe):
     """Squares of the numbers up to n."""
 
     n: int = Field(3, ge=0)
@@ -46,16 +46,16 @@ def make(build: Build[Squares], shard: Shard, out: Path, tick: Tick) -> Counts:
     other = Passage(1, "w:0", "Words", " ".join(words), "random")
     question = Question(f"s-{number}", "squares", f"{number}^2?", [str(number**2)], "text", [], 1, ["square"])
     row = row_of(question, "qa", [other, gold], 50, flags=["odd"] * (number % 2))
-    rows = [Made(config, "test", row) for config in build.recipe.configs]
+    rows = [SyntheticRow(config, "test", row) for config in build.recipe.configs]
     if number == 0:
-        rows.append(Made(build.recipe.config("1k"), "validation", row_of(question, "qa", [gold], 20)))
+        rows.append(SyntheticRow(build.recipe.config("1k"), "validation", row_of(question, "qa", [gold], 20)))
     write_rows(rows, out)
     return {"asked": 1}
 
 
 @pytest.fixture(autouse=True)
 def kind(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = Stage("rows", "make rows", 1, (), ("n", "words", "lengths"), plan, make)
+    rows = Stage("rows", "build rows", 1, (), ("n", "words", "lengths"), plan, make)
     sources = lambda recipe, base: {"words": recipe.words}  # noqa: E731
     monkeypatch.setitem(KINDS, "squares", Pipeline(Squares, [rows, WRITE], sources, "Squares of small numbers."))
 

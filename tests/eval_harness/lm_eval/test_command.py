@@ -96,5 +96,5 @@ def test_mistakes_are_said_in_one_line(app: typer.Typer, tiny: Path, hub: Loopba
         run(app, tiny)
     with pytest.raises(SetupError, match="is a local folder, which has no revisions"):
         run(app, tiny, "--revision", "v1", "--write", "out")
-    with pytest.raises(SetupError, match="dataset 'me/none' is no folder, and the Hub did not give it"):
+    with pytest.raises(SetupError, match="dataset 'me/none' is not a folder, and the Hub did not serve it"):
         run(app, "me/none", "--write", "out")

@@ -9,7 +9,7 @@ from rich.progress import Progress
 
 from builders.load_recipe import load_recipe
 from builders.pipeline import run_build
-from builders.synthetic.base import MadeRecipe
+from builders.synthetic.base import SyntheticRecipe
 from eval_harness.data.dataset import open_dataset
 from eval_harness.methods.limits import Limits
 from eval_harness.models import load_model
@@ -36,7 +36,7 @@ def built(shared_data: Path, tmp_path: Path) -> Path:
         "lengths=[1k]",
     ]
     recipe, folder = load_recipe("frames", settings, limit=3)
-    assert isinstance(recipe, MadeRecipe)
+    assert isinstance(recipe, SyntheticRecipe)
     run_build(recipe, folder, tmp_path / "icr2", tmp_path / "work", 1, Console(quiet=True))
     return tmp_path / "icr2"
 
