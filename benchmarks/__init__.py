@@ -1,1 +1,1 @@
-"""Ours beside what a user would use instead, in one run: what `make bench` prints."""
+"""Comparisons with what a user would use instead, in one run: the table of `make bench`."""

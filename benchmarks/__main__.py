@@ -26,14 +26,14 @@ BENCHES = {
 
 
 def run(
-    only: Annotated[list[str] | None, typer.Option(help=f"One of: {', '.join(BENCHES)}. May be repeated.")] = None,
-    data: Annotated[Path | None, typer.Option(help="The folder of real inputs, with kilt_mini in it.")] = None,
-    json: Annotated[Path | None, typer.Option(help="A file for the results as JSON.")] = None,
+    only: Annotated[list[str] | None, typer.Option(help=f"One of: {', '.join(BENCHES)}. Repeat for several.")] = None,
+    data: Annotated[Path | None, typer.Option(help="Folder of real inputs, which contains kilt_mini.")] = None,
+    json: Annotated[Path | None, typer.Option(help="Write the results to this JSON file.")] = None,
 ) -> None:
-    """Ours beside a peer, in one run. A slow run is no failure; results that differ are, with exit code 1."""
+    """Compare with a peer, in one run. Exit code 1 if results differ; slowness is not a failure."""
     unknown = sorted(set(only or []) - set(BENCHES))
     if unknown:
-        raise SetupError(f"no benchmark is called {unknown[0]!r}; there are {', '.join(BENCHES)}")
+        raise SetupError(f"no benchmark {unknown[0]!r}; there are {', '.join(BENCHES)}")
     folder = kilt_folder(data)
     console = Console(stderr=True)
     results: list[Result] = []

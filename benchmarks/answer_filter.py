@@ -1,4 +1,4 @@
-"""The answer filter, beside plain loops that normalise every candidate and look with `in`."""
+"""The answer filter, compared with plain loops that normalise every candidate and use `in`."""
 
 import re
 import string
@@ -26,14 +26,14 @@ _PUNCTUATION = frozenset(string.punctuation)
 
 
 class Asked(NamedTuple):
-    """A question's answers, and the passages in which they are looked for."""
+    """A question's answers, and the passages to search for them."""
 
     answers: list[str]
     candidates: list[Passage]
 
 
 def bench(folder: Path, work: Path) -> list[Result]:
-    """Candidates a second; every difference in what is dropped must be one that the rules of matching explain."""
+    """Candidates per second; the matching rules must explain every difference in what is dropped."""
     asked = cases(folder, corpus(folder, work / "corpus"))
     ours, plain, alike = alternately(
         lambda: dropped(asked), lambda: loop_dropped(asked, squad_normal), lambda: loop_dropped(asked, _unicode_normal)
@@ -48,7 +48,7 @@ def _result(name: str, peer_is: str, asked: Sequence[Asked], ours: Timed, peer: 
     n = sum(len(case.candidates) for case in asked)
     kinds = differences(asked, ours.result, peer.result)
     drops = sum(map(sum, ours.result)), sum(map(sum, peer.result))
-    counted = ", ".join(f"{n:,} {side} alone: {rule}" for (side, rule), n in sorted(kinds.items())) or "none"
+    counted = ", ".join(f"{n:,} only {side}: {rule}" for (side, rule), n in sorted(kinds.items())) or "none"
     return Result(
         name,
         "candidates/s",
@@ -82,7 +82,7 @@ def _texts(passages: Corpus) -> list[Passage]:
 
 
 def dropped(asked: Sequence[Asked]) -> list[list[bool]]:
-    """Whether our filter drops each candidate of each question; nothing is remembered from an earlier call."""
+    """Whether our filter drops each candidate of each question; nothing is cached from an earlier call."""
     answer_filter = AnswerFilter()
     return [[hit is not None for hit in answer_filter.hits(case.answers, case.candidates)] for case in asked]
 
@@ -104,7 +104,7 @@ def squad_normal(text: str) -> str:
 
 
 def differences(asked: Sequence[Asked], ours: list[list[bool]], loop: list[list[bool]]) -> Counter[tuple[str, str]]:
-    """How many candidates only one side drops, by side and by the rule that makes the difference."""
+    """How many candidates only one side drops, by side and by the rule that explains it."""
     kinds: Counter[tuple[str, str]] = Counter()
     for case, our_row, loop_row in zip(asked, ours, loop, strict=True):
         for candidate, mine, theirs in zip(case.candidates, our_row, loop_row, strict=True):
@@ -114,12 +114,12 @@ def differences(asked: Sequence[Asked], ours: list[list[bool]], loop: list[list[
 
 
 def _rule(answers: Sequence[str], candidate: Passage, ours: bool) -> str:
-    """The first rule that, added to the loop's and those before it, gives our verdict."""
+    """The first rule that, added to the loop's and the previous ones, gives our result."""
     joined, apart = [f"{candidate.title} {candidate.text}"], [candidate.title, candidate.text]
     steps = (
         ("inside a longer word", squad_normal, joined),
-        ("title and text looked at apart", squad_normal, apart),
-        ("punctuation as a border of words", _spaced_normal, apart),
+        ("title and text searched separately", squad_normal, apart),
+        ("punctuation as a word boundary", _spaced_normal, apart),
         ("punctuation of every script", _unicode_normal, apart),
     )
     for name, normal, texts in steps:

@@ -1,4 +1,4 @@
-"""BM25 search on one Lucene index, beside Pyserini's own searcher; each side is a process of its own."""
+"""BM25 search on one Lucene index, compared with Pyserini's searcher; each side runs in its own process."""
 
 import json
 import os
@@ -33,7 +33,7 @@ Search = Callable[[Sequence[Query]], Found]
 
 
 class Side(NamedTuple):
-    """What a process that searched reports."""
+    """The report of a search process."""
 
     seconds: float
     megabytes: float  # its peak memory
@@ -42,7 +42,7 @@ class Side(NamedTuple):
 
 
 def bench(folder: Path, work: Path) -> list[Result]:
-    """Queries a second with k=200 and two threads, and the peak memory of both processes."""
+    """Queries per second with k=200 and two threads, and the peak memory of both processes."""
     asked = queries(folder, QUERIES)
     (work / "queries.json").write_text(json.dumps(asked))
     pyserini_index(corpus(folder, work / "corpus"), work)
@@ -66,14 +66,14 @@ def bench(folder: Path, work: Path) -> list[Result]:
 
 
 def agreement(ours: Side, peer: Side) -> tuple[int, float]:
-    """How many queries have equal lists of rows on both sides, and the largest difference of their scores."""
+    """The number of queries with equal lists on both sides, and the largest difference of scores."""
     same = [at for at, (a, b) in enumerate(zip(ours.rows, peer.rows, strict=True)) if a == b]
     off = (np.abs(np.subtract(ours.scores[at], peer.scores[at])) for at in same if ours.rows[at])
     return len(same), max((float(differences.max()) for differences in off), default=0.0)
 
 
 def pyserini_index(passages: Corpus, work: Path) -> None:
-    """Writes `work/index`: Anserini's own index of all passages, ids being zero-padded rows, and what `Bm25` adds."""
+    """Writes `work/index`: Anserini's index of all passages, ids being zero-padded rows, and `Bm25`'s files."""
     documents = work / "documents"
     documents.mkdir()
     with (documents / "passages.jsonl").open("w", encoding="utf-8") as file:
@@ -113,7 +113,7 @@ def _ours(work: Path) -> Search:
 
 def _peer(work: Path) -> Search:
     jvm.start(HEAP)
-    os.environ.setdefault("OPENAI_API_KEY", "unused")  # the import builds a client, which is never called
+    os.environ.setdefault("OPENAI_API_KEY", "unused")  # the import creates a client, which is never used
     from pyserini.search.lucene import LuceneSearcher
 
     searcher: Any = LuceneSearcher(str(work / "index" / "lucene"))
@@ -128,7 +128,7 @@ def _peer(work: Path) -> Search:
 
 
 def main(side: str, work: Path, out: Path) -> None:
-    """One side: warms up on a tenth of the queries, searches for all of them, and writes its report to `out`."""
+    """One side: warms up on a tenth of the queries, searches all of them, and writes its report to `out`."""
     asked = [Query(*query) for query in json.loads((work / "queries.json").read_text())]
     searcher = {"ours": _ours, "peer": _peer}[side](work)
     searcher(asked[::10])

@@ -1,4 +1,4 @@
-"""Pages cut into passages, beside spaCy's sentence splitter with the same packing."""
+"""Pages cut into passages, compared with spaCy's sentence splitter and the same packing."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ WORDS = 100
 
 
 def bench(folder: Path, work: Path) -> list[Result]:
-    """Pages a second; both must keep every character of every page, in order, in passages of at most 100 words."""
+    """Pages per second; both must keep every character of every page, in order, in passages of at most 100 words."""
     pages = page_table(folder)
     ours, peer = alternately(lambda: chunk_table(pages, WORDS), lambda: peer_passages(pages))
     passages = list(zip(ours.result["page_id"].to_pylist(), ours.result["text"].to_pylist(), strict=True))
@@ -54,7 +54,7 @@ def peer_passages(pages: pa.Table) -> list[tuple[str, str]]:
 
 
 def packed(sentences: Iterable[Any]) -> Iterator[str]:
-    """Passages of whole sentences; one that is longer than WORDS is split."""
+    """Passages of whole sentences; a sentence longer than WORDS is split."""
     open_: list[str] = []
     for sentence in sentences:
         words = sentence.text.split()
@@ -72,7 +72,7 @@ def packed(sentences: Iterable[Any]) -> Iterator[str]:
 def characters(passages: Sequence[tuple[str, str]]) -> dict[str, str]:
     """The text of each page without whitespace, from the passages (page id, text) in order.
 
-    Whitespace is left out since a sentence may begin without any: "in Paris.He went".
+    Whitespace is removed because a sentence may begin without any: "in Paris.He went".
     """
     texts: dict[str, list[str]] = {}
     for page_id, text in passages:

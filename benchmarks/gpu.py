@@ -1,8 +1,8 @@
-"""Numbers of a CUDA machine that has Python and torch and nothing else: one file, imports nothing of ours.
+"""Measurements of a CUDA machine with only Python and torch: one file, imports nothing of ours.
 
 `python benchmarks/gpu.py OUT.json` takes under four minutes on a current data-centre GPU; `--tiny` runs small shapes
-on whatever device there is. `python benchmarks/gpu.py rap --help` and `train --help` tell of runs of models, which need
-the package too.
+on any device. `python benchmarks/gpu.py rap --help` and `train --help` describe runs of models, which also need the
+package.
 """
 
 import argparse
@@ -14,11 +14,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-SECONDS = 8.0  # each number is measured for this long at most, once warm
+SECONDS = 8.0  # longest measurement of a number, after warm-up
 
 
 class Shape(NamedTuple):
-    """A transformer; `vocabulary` 0 is an encoder, which reads both ways and has no output head."""
+    """A transformer; `vocabulary` 0 means an encoder: bidirectional, without an output head."""
 
     layers: int
     hidden: int
@@ -32,7 +32,7 @@ LLAMA_135M = Shape(30, 576, 9, 3, 1536, 49152)  # SmolLM2-135M
 MINILM = Shape(6, 384, 12, 12, 1536, 0)  # all-MiniLM-L6-v2
 TINY = Shape(2, 64, 4, 2, 128, 256)
 TINY_ENCODER = Shape(2, 64, 4, 4, 128, 0)
-TOKENS = 30522  # ids that an encoder reads
+TOKENS = 30522  # input ids of an encoder
 
 
 def weights(shape: Shape, device: str, dtype: Any) -> list[dict[str, Any]]:
@@ -55,7 +55,7 @@ def weights(shape: Shape, device: str, dtype: Any) -> list[dict[str, Any]]:
 
 
 def forward(shape: Shape, layers: list[dict[str, Any]], tokens: Any) -> Any:
-    """Logits of the last position (batch, vocabulary), or of an encoder the mean of all positions (batch, hidden)."""
+    """Logits of the last position (batch, vocabulary); for an encoder, the mean of all positions (batch, hidden)."""
     import torch.nn.functional as F
 
     x = F.embedding(tokens, layers[-1]["embedding"])
@@ -113,7 +113,7 @@ def logits_difference(device: str) -> float:
 
 
 def rate(work: Callable[[], Any], units: int, device: str) -> float:
-    """Units a second, the best of up to five runs after one to warm up."""
+    """Units per second, the best of up to five runs after a warm-up."""
     import torch
 
     best, spent = float("inf"), 0.0
@@ -131,17 +131,19 @@ def rate(work: Callable[[], Any], units: int, device: str) -> float:
 
 
 def measure(tiny: bool) -> dict[str, Any]:
-    """All numbers; SystemExit in one line where torch, a new enough one, or CUDA is missing."""
+    """All measurements; SystemExit in one line if torch or CUDA is missing, or torch is too old."""
     try:
         import torch
     except ImportError:
         raise SystemExit("torch is missing; run: pip install torch") from None
     if not hasattr(torch.nn.functional, "rms_norm"):
-        raise SystemExit(f"torch is {torch.__version__}, and 2.4 or newer is wanted; run: pip install --upgrade torch")
+        raise SystemExit(
+            f"torch is {torch.__version__}, but 2.4 or newer is needed; run: pip install --upgrade torch"
+        )
     if not tiny and not torch.cuda.is_available():
         raise SystemExit("torch sees no CUDA device; run with --tiny to try the script without one")
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    torch.backends.cuda.matmul.allow_tf32 = False  # else float32 is no float32
+    torch.backends.cuda.matmul.allow_tf32 = False  # otherwise float32 products use TF32
     name = torch.cuda.get_device_name() if device == "cuda" else "CPU"
     decoder, encoder = (TINY, TINY_ENCODER) if tiny else (LLAMA_135M, MINILM)
     lengths, batch, words = ((64, 128), 4, 16) if tiny else ((2048, 8192, 32768), 256, 128)
@@ -165,9 +167,9 @@ def measure(tiny: bool) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Writes the numbers to a file and prints them; with `rap` or `train` first, runs that instead."""
+    """Writes the measurements to a file and prints them; with `rap` or `train` first, runs that instead."""
     if sys.argv[1:2] == ["rap"]:
-        from gpu_rap import main as rap  # lies beside this file
+        from gpu_rap import main as rap  # in this folder
 
         rap(sys.argv[2:])
         return
@@ -177,8 +179,8 @@ def main() -> None:
         train(sys.argv[2:])
         return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("out", type=Path, help="the file for the numbers, as JSON")
-    parser.add_argument("--tiny", action="store_true", help="small shapes, on a CPU too")
+    parser.add_argument("out", type=Path, help="JSON file for the results")
+    parser.add_argument("--tiny", action="store_true", help="small shapes, also on a CPU")
     arguments = parser.parse_args()
     text = json.dumps(measure(arguments.tiny), indent=2)
     arguments.out.write_text(text + "\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Commands of the package run one after another on a machine with a GPU; lies beside the scripts that use it."""
+"""Runs commands of the package one after another on a machine with a GPU; in the folder of its scripts."""
 
 import argparse
 import subprocess
@@ -9,21 +9,21 @@ from pathlib import Path
 
 
 def parser(prog: str, about: str | None, config: str, model: str) -> argparse.ArgumentParser:
-    """A parser with what every such script is given."""
+    """A parser with the shared arguments of these scripts."""
     found = argparse.ArgumentParser(prog=prog, description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
-    found.add_argument("out", type=Path, help="the folder for everything")
-    found.add_argument("--dataset", type=Path, required=True, help="a built dataset")
+    found.add_argument("out", type=Path, help="folder for all output")
+    found.add_argument("--dataset", type=Path, required=True, help="dataset folder")
     found.add_argument("--config", default=config)
-    found.add_argument("--model", default=model, help="a bundled name, a Hub id, or a folder with a checkpoint")
+    found.add_argument("--model", default=model, help="bundled name, Hub id, or folder of a checkpoint")
     found.add_argument("--dtype", default="bfloat16")
-    found.add_argument("--cpu", action="store_true", help="run without a GPU too")
+    found.add_argument("--cpu", action="store_true", help="also run without a GPU")
     return found
 
 
 def run(given: argparse.Namespace, commands: Sequence[Sequence[str]]) -> dict[str, float]:
     """Runs commands of `icr2` and returns the seconds of each.
 
-    SystemExit in one line without a CUDA device, or with the exit code of one that fails.
+    SystemExit in one line without a CUDA device, or with the exit code of a failed command.
     """
     if not given.cpu and not _has_cuda():
         raise SystemExit("torch sees no CUDA device; run with --cpu to try a small model without one")

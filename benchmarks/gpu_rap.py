@@ -1,19 +1,18 @@
-"""Retrieval attention probing on a large model: heads and Q x M on validation, then the test split beside two others.
+"""Retrieval attention probing on a large model: heads and Q x M on validation, then three methods on the test split.
 
 `python benchmarks/gpu.py rap OUT --dataset icr2 --config 32k_p75` probes mistralai/Mistral-7B-Instruct-v0.3, or any
-local checkpoint given with --model. OUT gets heads.json, figures 6 and 7, the runs and their report. Started again, it
-goes on where it was.
+local checkpoint given with --model. OUT gets heads.json, figures 6 and 7, the runs and their report. Rerun to resume.
 """
 
 import argparse
 
-from gpu_commands import parser, run  # lies beside this file
+from gpu_commands import parser, run  # in this folder
 
 MODEL = "mistralai/Mistral-7B-Instruct-v0.3"
 
 
 def commands(given: argparse.Namespace) -> list[list[str]]:
-    """The commands to run, in order; heads that are there are not looked for again."""
+    """The commands to run, in order; existing heads are reused."""
     out, run, heads = given.out, given.out / "run", given.out / "heads.json"
     common = [str(given.dataset), "--config", given.config, "--model", given.model, "--dtype", given.dtype]
     probe = [
@@ -28,11 +27,11 @@ def commands(given: argparse.Namespace) -> list[list[str]]:
 
 
 def main(arguments: list[str]) -> None:
-    """Runs the commands; ends as `run` does where one fails."""
+    """Runs the commands; exits like `run` if one fails."""
     options = parser("gpu.py rap", __doc__, config="32k_p75", model=MODEL)
-    options.add_argument("--probe", type=int, default=25, help="validation instances of each task")
+    options.add_argument("--probe", type=int, default=25, help="validation instances per task")
     options.add_argument("--m", default="1,2,4,8")
     options.add_argument("--q", default="2,4,8")
-    options.add_argument("--limit", type=int, help="test instances of each task; default: all")
+    options.add_argument("--limit", type=int, help="test instances per task; default: all")
     given = options.parse_args(arguments)
     run(given, commands(given))

@@ -1,15 +1,15 @@
-"""Fine-tuning on a GPU: a minute of it for each variant, by default on a small model.
+"""Fine-tuning on a GPU: about a minute per variant, by default on a small model.
 
-`python benchmarks/gpu.py train OUT --dataset icr2 --config 8k_p100` trains smollm2, or whatever --model names, for some
-steps as each variant, answers a few test questions with each checkpoint, and reports. It needs a dataset with a train
-split. OUT gets the checkpoints, the runs and the report; train.json has the seconds of each command. Started again, it
-goes on where it was.
+`python benchmarks/gpu.py train OUT --dataset icr2 --config 8k_p100` trains smollm2, or --model, for
+some steps as each variant, answers a few test questions with each checkpoint, and reports. It needs a dataset with a
+train split. OUT gets the checkpoints, the runs and the report; train.json has the seconds of each command. Rerun to
+resume.
 """
 
 import argparse
 import json
 
-from gpu_commands import parser, run  # lies beside this file
+from gpu_commands import parser, run  # in this folder
 
 MODEL = "smollm2"
 VARIANTS = ("da", "rta", "cci")
@@ -33,12 +33,12 @@ def commands(given: argparse.Namespace) -> list[list[str]]:
 
 
 def main(arguments: list[str]) -> None:
-    """Runs the commands and writes their seconds; ends as `run` does where one fails."""
+    """Runs the commands and writes their seconds; exits like `run` if one fails."""
     options = parser("gpu.py train", __doc__, config="8k_p100", model=MODEL)
-    options.add_argument("--lora", action="store_true", help="learn adapters, as a large model on one GPU must")
+    options.add_argument("--lora", action="store_true", help="train adapters, for a large model on one GPU")
     options.add_argument("--steps", type=int, default=10)
-    options.add_argument("--samples", type=int, default=20, help="train instances of each task")
-    options.add_argument("--limit", type=int, default=2, help="validation and test instances of each task")
+    options.add_argument("--samples", type=int, default=20, help="train instances per task")
+    options.add_argument("--limit", type=int, default=2, help="validation and test instances per task")
     given = options.parse_args(arguments)
     seconds = run(given, commands(given))
     (given.out / "train.json").write_text(json.dumps(seconds, indent=2) + "\n", encoding="utf-8")

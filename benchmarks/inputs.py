@@ -22,14 +22,14 @@ KNOWLEDGE = "kilt_knowledgesource.json"
 
 
 def kilt_folder(data: Path | None) -> Path:
-    """The folder `kilt_mini` of the real inputs; SetupError where it is missing.
+    """The folder `kilt_mini` of the real inputs; SetupError if it is missing.
 
-    Without `data` they are looked for in $ICR2_TEST_DATA, then in ../shared/data beside the repository.
+    Without `data`, looks in $ICR2_TEST_DATA, then in ../shared/data next to the repository.
     """
     beside = Path(__file__).parents[2] / "shared" / "data"
     folder = (data or Path(os.environ.get("ICR2_TEST_DATA", beside))) / "kilt_mini"
     if not (folder / KNOWLEDGE).is_file():
-        raise SetupError(f"{folder / KNOWLEDGE} is not there; name the folder above kilt_mini with --data")
+        raise SetupError(f"{folder / KNOWLEDGE} is missing; pass the parent folder of kilt_mini with --data")
     return folder
 
 
@@ -43,7 +43,7 @@ def page_table(folder: Path) -> pa.Table:
 
 
 def corpus(folder: Path, out: Path) -> Corpus:
-    """All passages of at most 100 words; the corpus lies in `out`, which is made."""
+    """All passages of at most 100 words; the corpus is written to the new folder `out`."""
     out.mkdir()
     pages = page_table(folder)
     write_table(out / "pages.arrow", pages)
@@ -62,6 +62,6 @@ def _read(folder: Path, task: str) -> Iterator[Question]:
 
 
 def queries(folder: Path, n: int) -> list[Query]:
-    """At most n questions with their canonical answers, as many of each task."""
+    """At most n questions with their canonical answers, equally many of each task."""
     each = n // len(TASKS)
     return [query_of(question) for task in TASKS for question in questions(folder, task, each)]

@@ -1,4 +1,4 @@
-"""`icr2 eval` beside lm-eval: one model, the same items, each side a process of its own from start to end."""
+"""`icr2 eval` compared with lm-eval: one model, the same items, each side in its own process."""
 
 import json
 import subprocess
@@ -22,7 +22,7 @@ MODEL = "smollm2"
 
 
 class Run(NamedTuple):
-    """The scores of each instance, and the seconds spent in the model where they are known."""
+    """The scores of each instance, and the seconds in the model, where known."""
 
     scores: dict[str, dict[str, float]]
     asking: float | None
@@ -58,7 +58,7 @@ def build(folder: Path, work: Path) -> Path:
 
 
 def _result(name: str, ours: Timed, peer: Timed, wanted: str, *, equal: bool) -> Result:
-    """The ratio of wall times; another number type may change an output, so only equal settings must agree."""
+    """The ratio of wall times; another dtype may change outputs, so only equal settings must agree."""
     (mine, asking), (theirs, _) = ours.result, peer.result
     same = sum(mine.get(id) == scores for id, scores in theirs.items())
     notes = (
@@ -93,7 +93,7 @@ def _scores(sample: dict[str, Any]) -> dict[str, float]:
 
 
 def _fresh(folder: Path) -> Path:
-    """A folder that no earlier run has written to."""
+    """A new, empty run folder."""
     return folder / str(len(list(folder.glob("*"))))
 
 
@@ -102,7 +102,7 @@ def _icr2(*arguments: str) -> None:
 
 
 def _run(*arguments: str) -> None:
-    """Runs Python; RuntimeError where it fails."""
+    """Runs Python; RuntimeError if it fails."""
     done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(f"{' '.join(arguments)} ended with {done.returncode}: {done.stderr[-2000:]}")

@@ -1,4 +1,4 @@
-"""Peak memory of a build whose knowledge source is four times as large, beside the same build of it once."""
+"""Peak memory of a build with a knowledge source four times as large, compared with the original."""
 
 import json
 import sys
@@ -13,7 +13,7 @@ from benchmarks.report import Result
 
 TIMES = 4
 LIMIT = 20  # questions of each task and split
-PAUSE = 0.05  # seconds between two looks at the processes
+PAUSE = 0.05  # seconds between two samples
 RETRIEVERS = "{bm25: {kind: bm25, k: 200}, tfidf: {kind: tfidf, k: 20}}"
 
 
@@ -28,7 +28,7 @@ def bench(folder: Path, work: Path) -> list[Result]:
 
 
 def repeat_pages(source: Path, out: Path, times: int) -> None:
-    """Writes a knowledge source in which every page stands `times` times; copies have ids and titles of their own."""
+    """Writes a knowledge source with every page `times` times; copies have their own ids and titles."""
     with out.open("w", encoding="utf-8") as file:
         for copy in range(times):
             with source.open(encoding="utf-8") as lines:
@@ -44,7 +44,7 @@ def _copied(page: dict, copy: int) -> str:
 
 
 def build_command(folder: Path, source: Path, work: Path) -> list[str]:
-    """The command that builds the small KILT over another knowledge source, with retrievers that need no model."""
+    """The command that builds the small KILT over another knowledge source, with retrievers without models."""
     settings = {
         "data": folder,
         "knowledge": f"{{reader: kilt, path: {source}}}",
@@ -59,7 +59,7 @@ def build_command(folder: Path, source: Path, work: Path) -> list[str]:
 
 
 def peak_megabytes(command: list[str]) -> float:
-    """The peak of a command's resident memory, its child processes included; RuntimeError where it fails."""
+    """The peak resident memory of a command and its child processes; RuntimeError if it fails."""
     import psutil
 
     with TemporaryFile("w+") as log:
@@ -75,7 +75,7 @@ def peak_megabytes(command: list[str]) -> float:
 
 
 def _resident(root: Any) -> int:
-    """Bytes of a process and its children; one that ends meanwhile counts nothing."""
+    """Bytes of a process and its children; one that ends meanwhile counts as 0."""
     import psutil
 
     total = 0

@@ -1,4 +1,4 @@
-"""How the published mixing script of the ICR² paper fills contexts, re-enacted beside ours; see docs/mixing.md.
+"""The published mixing script of the ICR² paper, re-implemented and compared with ours; see docs/mixing.md.
 
 `python -m benchmarks.mixing [--data DIR]` prints the table of that page.
 """
@@ -29,14 +29,14 @@ from builders.stages.retrieval import query_of
 QUESTIONS = 500  # of each task
 SPLIT = 100  # rows of a published split
 PASSAGES = 200  # of a context
-DEPTH = 1000  # passages that BM25 finds for a question
+DEPTH = 1000  # passages that BM25 retrieves per question
 RETRIEVERS = 5
-ENDS = 50  # questions compared at either end
+ENDS = 50  # questions compared at each end
 SEED = "benchmark"
 
 
 class Asked(NamedTuple):
-    """A question, its gold passages and the other rows of its provenance, and what BM25 finds for it."""
+    """A question, its gold passages and the other rows of its provenance, and its BM25 hits."""
 
     question: Question
     gold: list[int]
@@ -52,16 +52,16 @@ class Row(NamedTuple):
     script_all: tuple[float, float]  # a run over all questions
     ours: tuple[float, float]
     any_order: bool  # whether ours gives every question the same passages in the opposite order of questions
-    gold_first: float  # share of our contexts that begin with a gold passage; all of the script's do
+    gold_first: float  # share of our contexts that begin with gold; all of the script's do
 
 
 def dealt(hits: Sequence[Hit]) -> dict[str, list[Hit]]:
-    """One ranked list dealt to several retrievers, as if each had found its share."""
+    """One ranked list divided among several retrievers, as if each had found its share."""
     return {f"retriever{n}": list(hits[n::RETRIEVERS]) for n in range(RETRIEVERS)}
 
 
 def script_contexts(asked: Sequence[Asked], passages: Corpus) -> Iterator[list[int]]:
-    """The confounders of each question, in order: a passage that one question used is barred for all that follow."""
+    """The confounders of each question, in order: a used passage is unavailable to all later questions."""
     used: set[int] = set()
     for question, gold, _, hits in asked:
         answers = [squad_normal(answer) for answer in question.answers]
@@ -81,7 +81,7 @@ def _leaks(answers: Sequence[str], passage: Passage) -> bool:
 
 
 def our_contexts(asked: Sequence[Asked], passages: Corpus) -> Iterator[list[int]]:
-    """The confounders of each question, in order; nothing is remembered from one question to the next."""
+    """The confounders of each question, in order; questions are independent."""
     answer_filter = AnswerFilter()
     for question, gold, barred, hits in asked:
         pool = [passages.passage(found.row) for found in round_robin(dealt(hits))]
@@ -91,7 +91,7 @@ def our_contexts(asked: Sequence[Asked], passages: Corpus) -> Iterator[list[int]
 
 
 def measured(task: str, asked: Sequence[Asked], passages: Corpus) -> Row:
-    """The line of one task."""
+    """The row of one task."""
     rows = asked[:SPLIT]
     ours = list(our_contexts(rows, passages))
     backwards = list(our_contexts(rows[::-1], passages))[::-1]
@@ -119,7 +119,7 @@ def _ends(contexts: Sequence[Sequence[int]]) -> tuple[float, float]:
 
 
 def asked_of(folder: Path, task: str, passages: Corpus, index: Path) -> list[Asked]:
-    """The questions of a task that have their gold, and what BM25 finds for each."""
+    """The questions of a task with gold, and the BM25 hits of each."""
     resolved = (resolve(question, passages, {})[0] for question in questions(folder, task))
     usable = [question for question in resolved if question][:QUESTIONS]
     found = Bm25().search(_context(passages, index), index, [query_of(q) for q in usable])
@@ -149,9 +149,9 @@ def table(rows: Sequence[Row]) -> Table:
 
 
 def run(
-    data: Annotated[Path | None, typer.Option(help="The folder of real inputs, with kilt_mini in it.")] = None,
+    data: Annotated[Path | None, typer.Option(help="Folder of real inputs, which contains kilt_mini.")] = None,
 ) -> None:
-    """Mean confounders in contexts of 200 passages, by the published script's way of mixing and by ours."""
+    """Mean confounders in contexts of 200 passages, mixed by the published script and by ours."""
     folder = kilt_folder(data)
     with TemporaryDirectory(prefix="icr2-bench-") as work:
         passages, index = corpus(folder, Path(work) / "corpus"), Path(work) / "index"

@@ -1,4 +1,4 @@
-"""Many questions over one context: what they share read once, beside every prompt read whole."""
+"""Many questions over one context: the shared prefix read once, compared with every prompt read whole."""
 
 import shutil
 import subprocess
@@ -37,7 +37,7 @@ def bench(folder: Path, work: Path) -> list[Result]:
 
 
 def one_context(dataset: Path, out: Path, n: int) -> Path:
-    """A dataset of the first n questions over the context of CONFIG that has most."""
+    """A dataset of the first n questions over the context of CONFIG with the most questions."""
     source = dataset / CONFIG / "test-00000-of-00001.parquet"
     rows = pq.read_table(source)
     ((context, _),) = Counter(rows.column("context_id").to_pylist()).most_common(1)
@@ -49,7 +49,7 @@ def one_context(dataset: Path, out: Path, n: int) -> Path:
 
 
 def compared(dataset: Path, model: Model, work: Path) -> list[Result]:
-    """The results for a dataset and a model, prompts one by one on either side."""
+    """The results for a dataset and a model, with prompts one by one on both sides."""
     ours, peer = alternately(*(partial(_rows, dataset, model, work, shares) for shares in (True, False)))
     same = sum(row.output == other.output for row, other in zip(ours.result, peer.result, strict=True))
     agrees = same == len(peer.result)

@@ -1,4 +1,4 @@
-"""Retrieval attention probing beside answering from the whole context: time of each instance, and memory."""
+"""Retrieval attention probing compared with answering from the whole context: time per instance, and memory."""
 
 import subprocess
 import sys
@@ -29,7 +29,7 @@ TOKENS = LIMITS.answers["qa"]
 
 
 class Pair(NamedTuple):
-    """Seconds of both methods on one instance, and those of the probing pass."""
+    """Seconds of both methods on one instance, and of the probing pass."""
 
     rap: float
     vanilla: float
@@ -64,7 +64,7 @@ def bench(folder: Path, work: Path) -> list[Result]:
 
 
 def compared(instances: list[Instance], rap: Method, model: Model) -> Result:
-    """The result for some instances: each answered by both methods in turn, the first of them taking turns too."""
+    """The result for some instances, each answered by both methods in alternating order."""
     vanilla = setting("vanilla_rag").method
     _seconds(vanilla, instances[0], model)  # warms up
     pairs = []
@@ -76,7 +76,7 @@ def compared(instances: list[Instance], rap: Method, model: Model) -> Result:
     ratios = sorted(pair.rap / pair.vanilla for pair in pairs)
     share = sum(pair.probe for pair in pairs) / sum(pair.rap for pair in pairs)
     notes = (
-        f"median of {len(ratios)} pairs; the ratios go from {ratios[0]:.2f} to {ratios[-1]:.2f}",
+        f"median of {len(ratios)} pairs; the ratios range from {ratios[0]:.2f} to {ratios[-1]:.2f}",
         f"{share:.0%} of its time reads the context, the rest answers",
     )
     ours, peer = (sum(values) for values in list(zip(*pairs, strict=True))[:2])
@@ -98,7 +98,7 @@ def _memory(name: str, ours: list[str], peer: list[str], wanted: str, peer_is: s
 
 
 def _built(work: Path) -> Path:
-    """The demo's contexts of 4k and 8k tokens, from BM25 alone."""
+    """The demo's contexts of 4k and 8k tokens, with BM25 only."""
     choices = ("lengths=[4k, 8k]", "ratios=[75]", "loft=[]", "retrievers={bm25: {kind: bm25, k: 300}}")
     _icr2("build", "demo", "--limit", 5, "--out", work / "icr2", *(part for one in choices for part in ("--set", one)))
     return work / "icr2"

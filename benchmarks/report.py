@@ -1,4 +1,4 @@
-"""What a benchmark gives, and the table of all of them."""
+"""The result of a benchmark, and the table of all results."""
 
 import json
 import sys
@@ -14,7 +14,7 @@ from builders.errors import SetupError
 
 
 class Result(NamedTuple):
-    """One line of the table; `ratio` is how many times better ours is or, for memory, how many times more it takes."""
+    """One row of the table; `ratio` is how many times better ours is or, for memory, how many times more it uses."""
 
     name: str
     unit: str  # of `ours` and `peer`
@@ -22,13 +22,13 @@ class Result(NamedTuple):
     peer: float
     ratio: float
     wanted: str
-    agrees: bool | None  # whether both sides gave the same, apart from what `notes` explains; None: nothing to compare
+    agrees: bool | None  # whether both sides agree, except as explained in `notes`; None: nothing to compare
     peer_is: str
     notes: tuple[str, ...] = ()
 
 
 def table(results: Sequence[Result]) -> Table:
-    """The results, one a row."""
+    """The results, one per row."""
     shown = Table("benchmark", "unit", "ours", "peer", "ratio", "wanted", "agree", "the peer")
     for result in results:
         numbers = (f"{result.ours:,.0f}", f"{result.peer:,.0f}", f"{result.ratio:.2f}")
@@ -38,7 +38,7 @@ def table(results: Sequence[Result]) -> Table:
 
 
 def print_report(results: Sequence[Result], console: Console) -> None:
-    """Prints the table and, under it, what each benchmark has to say."""
+    """Prints the table and, below it, the notes of each benchmark."""
     console.print(table(results))
     for result in results:
         for note in result.notes:
@@ -51,7 +51,7 @@ def write_json(results: Sequence[Result], path: Path) -> None:
 
 
 def run_command(command: Callable[..., None]) -> None:
-    """Runs a command; what the user can mend is one line on the error output and exit code 2."""
+    """Runs a command; an error that the user can fix is one line on stderr and exit code 2."""
     try:
         typer.run(command)
     except SetupError as error:

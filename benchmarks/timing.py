@@ -1,15 +1,15 @@
-"""Times sides in turn, so that what else the machine does hits all of them."""
+"""Times sides in turn, so that other load on the machine affects all of them."""
 
 from collections.abc import Callable
 from time import perf_counter
 from typing import Any, NamedTuple
 
 REPEATS = 3
-PATIENCE = 10.0  # seconds; a side that takes longer is not run again
+PATIENCE = 10.0  # seconds; a slower side runs only once
 
 
 class Timed(NamedTuple):
-    """The best time of a side, and what it gave then."""
+    """The best time of a side, and its result in that run."""
 
     seconds: float
     result: Any

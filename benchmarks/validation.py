@@ -1,4 +1,4 @@
-"""The suite over a dataset of twenty configs, beside a bare scan of the same files by DuckDB."""
+"""The suite over a dataset of twenty configs, compared with a bare scan of the same files by DuckDB."""
 
 import subprocess
 from pathlib import Path
@@ -14,7 +14,7 @@ MOST_MEGABYTES = 1000
 
 
 def bench(folder: Path, work: Path) -> list[Result]:
-    """Megabytes of Parquet a second of `icr2 validate`, its start included, and of a scan that reads every column."""
+    """Megabytes of Parquet per second of `icr2 validate`, start-up included, and of a scan that reads every column."""
     dataset = _dataset(folder, work)
     megabytes = sum(path.stat().st_size for path in dataset.rglob("*.parquet")) / 1e6
     scan = timed(lambda: _scan(dataset))
@@ -28,7 +28,7 @@ def bench(folder: Path, work: Path) -> list[Result]:
 
 
 def _dataset(folder: Path, work: Path) -> Path:
-    """The twenty configs of kilt_mini on fewer questions, with retrievers that need no model."""
+    """The twenty configs of kilt_mini on fewer questions, with retrievers without models."""
     command = build_command(folder, folder / KNOWLEDGE, work)
     at = command.index("lengths=[1k, 2k]")
     command[at] = "lengths=[1k, 2k, 8k, 32k]"
@@ -41,7 +41,7 @@ def _scan(dataset: Path) -> None:
     import duckdb
 
     files = f"read_parquet('{dataset}/*/*.parquet')"
-    # a hash of every value, since a count alone reads no data
+    # a hash of every value, since count(*) reads no data
     duckdb.execute(f"SELECT bit_xor(hash(COLUMNS(*))) FROM {files}").fetchall()
 
 

@@ -1,1 +1,1 @@
-"""The card of a dataset, its numbers, and its way to the Hub."""
+"""The card of a dataset, its statistics, and its publication on the Hub."""

@@ -1,4 +1,4 @@
-"""A progress bar that only long work shows."""
+"""A progress bar that appears only for long work."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -7,12 +7,12 @@ from time import monotonic
 from rich.console import Console
 from rich.progress import Progress
 
-PATIENCE = 2.0  # seconds of work after which a user wants to see how far it is
+PATIENCE = 2.0  # seconds of work before the bar appears
 
 
 @contextmanager
 def late_bar(says: str, total: int, console: Console) -> Iterator[Callable[[], None]]:
-    """Yields what is to be called after each of `total` steps; the bar shows from the first after PATIENCE on."""
+    """Yields a function to call after each of `total` steps; the bar appears at the first step after PATIENCE."""
     progress = Progress(console=console, transient=True)
     bar = progress.add_task(says, total=total)
     began = monotonic()

@@ -1,4 +1,4 @@
-"""Writes what a dataset folder shows of itself: statistics.json, figures, croissant.json and README.md."""
+"""Writes the description of a dataset folder: statistics.json, figures, croissant.json and README.md."""
 
 import json
 import re
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _CHECK = {"name", "says", "severity", "status", "unit", "examined", "failing", "rate", "why"}
-_MARKDOWN = re.compile(r"([\\`*\[\]<>|#~$]|(?<![^\W_])_|_(?![^\W_]))")  # an underscore inside a word means nothing
+_MARKDOWN = re.compile(r"([\\`*\[\]<>|#~$]|(?<![^\W_])_|_(?![^\W_]))")  # an underscore inside a word needs no escape
 
 Record = dict[str, Any]
 
@@ -34,7 +34,7 @@ Record = dict[str, Any]
 def write_card(folder: Path, published: str | None = None, advance: Advance = lambda: None) -> None:
     """Writes statistics.json, figures/, croissant.json and README.md into a dataset folder, each by one rename.
 
-    `published` is a date (YYYY-MM-DD) for the Croissant file. SetupError where validation.json is of another manifest.
+    `published` is a date (YYYY-MM-DD) for the Croissant file. SetupError if validation.json is of another manifest.
     """
     manifest = read_manifest(folder)
     validation = read_validation(folder, manifest)
@@ -55,7 +55,7 @@ def _digest(path: Path) -> str:
 
 
 def read_validation(folder: Path, manifest: Manifest) -> Record | None:
-    """The result of `icr2 validate`, None where there is none; SetupError where it is not of this dataset."""
+    """The result of `icr2 validate`, None without one; SetupError where it belongs to another dataset."""
     path = folder / "validation.json"
     if not path.is_file():
         return None
@@ -64,11 +64,11 @@ def read_validation(folder: Path, manifest: Manifest) -> Record | None:
     except ValueError as error:
         raise SetupError(f"{path} is not JSON ({error}); run: icr2 validate {folder}") from None
     if not isinstance(validation, dict) or validation.get("format") != VALIDATION_FORMAT:
-        raise SetupError(f"{path} is not of the format {VALIDATION_FORMAT}; run: icr2 validate {folder}")
+        raise SetupError(f"{path} does not have the format {VALIDATION_FORMAT}; run: icr2 validate {folder}")
     if not all(set(check) >= _CHECK for check in validation["checks"]):
         raise SetupError(f"{path} has a check without {', '.join(sorted(_CHECK))}; run: icr2 validate {folder}")
     if validation.get("manifest_sha256") != manifest.sha256:
-        raise SetupError(f"{path} is of another build than manifest.json; run: icr2 validate {folder}")
+        raise SetupError(f"{path} belongs to another build than manifest.json; run: icr2 validate {folder}")
     return validation
 
 
@@ -146,7 +146,7 @@ def _configs(manifest: Manifest, statistics: Record, shown: Mapping[str, Record]
 
 
 def _columns(schema: "pa.Schema") -> list[Record]:
-    """Name, type and meaning of every column; members of a list of structs stand below it."""
+    """Name, type and meaning of every column; members of a list of structs follow it."""
     table = []
     for field in schema:
         table.append({"name": field.name, "type": _type(field.type), "about": COLUMNS.get(field.name, "")})
@@ -165,7 +165,7 @@ def _type(type_: "pa.DataType") -> str:
 
 
 def example(folder: Path, manifest: Manifest, statistics: Record) -> Record:
-    """A row of the shortest config, of the ratio nearest to one half: the first task's shortest query without flags."""
+    """A row of the shortest config, at the ratio nearest one half: the first task's shortest query without flags."""
     names = in_order(manifest.configs)
     first = manifest.configs[names[0]]
     same_length = [
@@ -184,13 +184,13 @@ def example(folder: Path, manifest: Manifest, statistics: Record) -> Record:
 
 
 def escaped(text: object) -> str:
-    """Text as Markdown that shows it as it is, on one line, also in a table."""
+    """Text escaped for Markdown, on one line, also in a table."""
     one_line = " ".join(str(text).replace("&", "&amp;").split())
     return _MARKDOWN.sub(r"\\\1", one_line)
 
 
 def cut(text: str, most: int) -> str:
-    """Text of at most `most` characters and an ellipsis, cut between words where it has any."""
+    """Text of at most `most` characters and an ellipsis, cut between words if possible."""
     if len(text) <= most:
         return text
     kept = text[: most + 1].rsplit(maxsplit=1)[0]
@@ -212,7 +212,7 @@ def _licence(licence: str) -> str:
 
 _FILTERS = {
     "md": escaped,
-    "prose": lambda text: escaped(text).replace("\\`", "`"),  # of our own, with names in backticks
+    "prose": lambda text: escaped(text).replace("\\`", "`"),  # our own text, with names in backticks
     "cut": cut,
     "size": size,
     "comma": lambda number: f"{number:,}",

@@ -16,9 +16,9 @@ def register(app: typer.Typer) -> None:
 
 
 def card(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A dataset folder, as `icr2 build` makes it.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Dataset folder.")],
     published: Annotated[
-        str | None, typer.Option(metavar="YYYY-MM-DD", help="The date of publication, for the Croissant file.")
+        str | None, typer.Option(metavar="YYYY-MM-DD", help="Date of publication, for the Croissant file.")
     ] = None,
 ) -> None:
     """Write a dataset's statistics, figures, Croissant file and card from its manifest, files and validation."""
@@ -28,8 +28,8 @@ def card(
     from dataset_cards.card import write_card
 
     if published and not re.fullmatch(r"\d{4}-(0\d|1[0-2])-([0-2]\d|3[01])", published):
-        raise SetupError(f"--published {published} is no date; write it as 2026-11-30")
+        raise SetupError(f"invalid --published {published}; use a date such as 2026-11-30")
     configs = read_manifest(folder).configs
     with readable(folder), late_bar("measuring configs", len(configs), Console(stderr=True)) as advance:
         write_card(folder, published, advance)
-    Console(soft_wrap=True).print(f"the card is in {folder / 'README.md'}", highlight=False)
+    Console(soft_wrap=True).print(f"wrote {folder / 'README.md'}", highlight=False)

@@ -24,7 +24,7 @@ def croissant(
 ) -> Record:
     """The JSON-LD of a dataset: a file object with sha256 for each Parquet file, a record set for each config.
 
-    `published` (YYYY-MM-DD) becomes `datePublished`, which only who publishes can know; without it mlcroissant warns.
+    `published` (YYYY-MM-DD) becomes `datePublished`; without it mlcroissant warns.
     """
     import mlcroissant as mlc
 
@@ -66,7 +66,7 @@ def _files(splits: Mapping[str, list[File]]) -> list["FileObject"]:
 
 
 def _file_set(config: str, splits: Mapping[str, list[File]]) -> "FileSet":
-    """All files of a config, by their paths: a record set reads from one source."""
+    """All files of a config, by path: a record set reads from one source."""
     import mlcroissant as mlc
 
     paths = [file.path for files in splits.values() for file in files]
@@ -84,7 +84,7 @@ def _record_set(config: str, splits: list[str], schema: "pa.Schema") -> "RecordS
     split = mlc.Field(
         id=f"{config}/split",
         name="split",
-        description="The split that a row is of.",
+        description="The split of a row.",
         data_types=[mlc.DataType.TEXT],
         source=path,
     )

@@ -1,4 +1,4 @@
-"""What differs between two datasets: configs, rows matched by id, and their fields."""
+"""The differences between two datasets: configs, rows matched by id, and their fields."""
 
 from collections.abc import Iterator, Mapping
 from hashlib import file_digest
@@ -14,12 +14,12 @@ from builders.views import literal
 if TYPE_CHECKING:
     import duckdb
 
-IDS = 100  # of each kind at most in the result
+IDS = 100  # most ids of each kind in the result
 FIELDS = [name for name in INSTANCES.names if name != "id"]
 
 
 class Listed(NamedTuple):
-    """A file of a split: its path, and the digest that it has now."""
+    """A file of a split: its path and its current digest."""
 
     path: str
     sha256: str
@@ -29,7 +29,7 @@ Files = list[Listed]
 
 
 class Side(NamedTuple):
-    """One of the two datasets: its manifest, its files by config and split, and where they are or come from."""
+    """One of the two datasets: its manifest, its files by config and split, and their origin."""
 
     spec: str
     manifest: Manifest
@@ -37,18 +37,18 @@ class Side(NamedTuple):
     folder: Path | None  # None: on the Hub
 
     def paths(self, files: Files) -> list[str]:
-        """Local paths of some files; those of the Hub are fetched into its cache."""
+        """Local paths of some files; those of the Hub are downloaded into its cache."""
         wanted = [file.path for file in files]
         folder = self.folder or _fetched(self.spec, wanted)
         return [str(folder / path) for path in wanted]
 
 
 def compare(a: str, b: str) -> dict[str, Any]:
-    """What differs between two datasets, each a folder or `OWNER/NAME[@REVISION]` on the Hub.
+    """The differences between two datasets, each a folder or `OWNER/NAME[@REVISION]` on the Hub.
 
-    Rows are matched by id within a config and split; files with the same sha256 are neither fetched nor read, a
-    folder's hashed as they are now, the Hub's taken from the manifest. SetupError where one is no dataset, or an id
-    stands twice in a split.
+    Rows are matched by id within a config and split; files with the same sha256 are neither downloaded nor read. A
+    folder's files are hashed, the Hub's digests come from the manifest. SetupError where one is not a dataset, or an id
+    occurs twice in a split.
     """
     left, right = _side(a), _side(b)
     ours, theirs = left.files, right.files
@@ -79,7 +79,7 @@ def _side(spec: str) -> Side:
 
 
 def _listed(manifest: Manifest, file: File, folder: Path | None) -> Listed:
-    """A file with the digest that it has now, since one in a folder may have been changed."""
+    """A file with its current digest, since a local file may have changed."""
     if folder is None:
         return Listed(file.path, file.sha256)
     path = manifest.path_of(folder, file)
@@ -99,7 +99,7 @@ def _fetched(spec: str, paths: list[str]) -> Path:
 
 
 def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested settings by dotted keys."""
+    """Nested settings as dotted keys."""
     flat: dict[str, Any] = {}
     for key, value in values.items():
         flat |= _flat(value, f"{prefix}{key}.") if isinstance(value, dict) and value else {f"{prefix}{key}": value}
@@ -130,7 +130,7 @@ def _rows(a: Side, b: Side, config: str, split: str) -> dict[str, Any]:
 
 
 def _load(connection: "duckdb.DuckDBPyConnection", name: str, side: Side, config: str, paths: list[str]) -> None:
-    """A table of a split's ids, the hash of every field, and the pids: small, however long the contexts are."""
+    """A table of a split's ids, the hash of every field, and the pids: small for any context length."""
     fields = ", ".join(f"hash({field}) AS {field}" for field in FIELDS)
     if paths:
         source = side.manifest.rows_sql(f"read_parquet([{', '.join(map(literal, paths))}])", config)
@@ -140,7 +140,7 @@ def _load(connection: "duckdb.DuckDBPyConnection", name: str, side: Side, config
     connection.execute(f"CREATE TABLE {name} AS SELECT id, [p.pid FOR p IN passages] AS pids, {fields} FROM {source}")
     double = connection.execute(f"SELECT id FROM {name} GROUP BY id HAVING count(*) > 1 ORDER BY id LIMIT 1").fetchone()
     if double:
-        raise SetupError(f"id {double[0]} stands twice in {', '.join(paths)}; rows cannot be matched: build it again")
+        raise SetupError(f"id {double[0]} occurs twice in {', '.join(paths)}; cannot match rows: rebuild it")
 
 
 def _difference(connection: "duckdb.DuckDBPyConnection") -> dict[str, Any]:
@@ -163,7 +163,7 @@ def _difference(connection: "duckdb.DuckDBPyConnection") -> dict[str, Any]:
     return result
 
 
-# passages of the first table's rows that the same rows of the second do not have
+# passages in rows of the first table that are missing in the same rows of the second
 _PIDS = """
 SELECT coalesce(sum(len(list_filter({0}.pids, lambda pid: NOT list_contains({1}.pids, pid)))), 0)
 FROM {0} JOIN {1} USING (id) WHERE {0}.passages <> {1}.passages
@@ -175,7 +175,7 @@ def _one(connection: "duckdb.DuckDBPyConnection", query: str) -> tuple[Any, ...]
 
 
 def lines_of(difference: dict[str, Any]) -> Iterator[str]:
-    """A difference as lines to read."""
+    """A difference as lines of text."""
     if difference["equal"]:
         yield "no difference"
         return

@@ -1,4 +1,4 @@
-"""What a dataset's manifest and statistics say of it, in words: for its card and its Croissant file."""
+"""Facts from a dataset's manifest and statistics, in words: for its card and its Croissant file."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,14 +21,14 @@ CITATION = """@misc{qiu2025icr2,
   archivePrefix = {arXiv}
 }"""
 
-SOURCES = {  # by what the source calls the task
+SOURCES = {  # by the source's name for the task
     "nq": "questions with a short answer, after [Natural Questions](https://aclanthology.org/Q19-1026)",
     "hotpotqa": "questions that need two pages, after [HotpotQA](https://arxiv.org/abs/1809.09600)",
-    "fever": "claims to be judged, after [FEVER](https://arxiv.org/abs/1803.05355)",
-    "wow": "conversations to be continued, after [Wizard of Wikipedia](https://arxiv.org/abs/1811.01241)",
+    "fever": "claims to verify, after [FEVER](https://arxiv.org/abs/1803.05355)",
+    "wow": "conversations to continue, after [Wizard of Wikipedia](https://arxiv.org/abs/1811.01241)",
     "musique": "questions of several hops, after [MuSiQue](https://arxiv.org/abs/2108.00573)",
-    "controlled_1hop": "questions about one made-up fact",
-    "controlled_2hop": "questions about two made-up facts, the second about the object of the first",
+    "controlled_1hop": "questions about one invented fact",
+    "controlled_2hop": "questions about two invented facts, the second about the object of the first",
     "twowiki": "questions that need several pages, after [2WikiMultiHopQA](https://arxiv.org/abs/2011.01060)",
 }
 
@@ -36,32 +36,32 @@ FLAGS = {
     "underfull": "the prompt fills less than 0.9 of its budget (0.75 in contexts below 2k, where a passage is a large "
     "step)",
     "short_pool": "a stream of candidates ran out before the budget did",
-    "answer_filter_not_applicable": "the answer is a label, yes or no, so passages were not searched for it",
-    "article_answer": "an answer is an article alone, and matches almost any text",
-    "unmatchable_answer": "an answer has no letter or digit, and matches no text",
-    "answer_in_given": "a distractor that the source gives with the query holds an answer",
+    "answer_filter_not_applicable": "the answer is a label, yes or no, so the answer filter does not apply",
+    "article_answer": "an answer is only an article, and matches almost any text",
+    "unmatchable_answer": "an answer has no letters or digits, and matches no text",
+    "answer_in_given": "a distractor that the source provides with the query contains an answer",
 }
 
 _REASONS = {
     "no_gold": "the record names no evidence",
     "no_answer": "the record has no answer",
     "empty_input": "the record has no query",
-    "no_label": "no answer of the claim is one of the task's labels",
-    "not_a_label": "an answer of a claim that is none of the task's labels",
+    "no_label": "no answer of the claim is a label of the task",
+    "not_a_label": "an answer of a claim that is not a label of the task",
     "empty_page": "the page has no text",
     "missing_page": "a page of the evidence is not in the knowledge source",
     "no_passage": "the evidence touches no passage",
     "bad_pid": "the evidence names a paragraph that its page does not have",
-    "dup_input": "another record with the same query, normalised, was taken before",
-    "too_few": "the recipe asks for more than its files have",
+    "dup_input": "an earlier record has the same normalised query",
+    "too_few": "the recipe asks for more questions than its files have",
     "queries_without_hits": "a retriever found nothing for a query",
-    "repeated_page": "a paragraph that was read before",
-    "long_sentence": "a sentence that has more tokens than a fragment may have",
+    "repeated_page": "a paragraph that occurred before",
+    "long_sentence": "a sentence longer than the limit of a fragment",
     "short_fragment": "a fragment of fewer than 8 tokens",
-    "unfinished_fragment": "a fragment that ends in no full stop",
-    "too_few_fragments": "a haystack for which its question has too few fragments",
+    "unfinished_fragment": "a fragment without a final full stop",
+    "too_few_fragments": "a haystack with too few fragments for its question",
     "given_gold_overlap": "a distractor of the source that repeats a gold paragraph",
-    "given_near_duplicate": "a distractor of the source that repeats another one",
+    "given_near_duplicate": "a distractor of the source that repeats another",
 }
 _NO_LOSS = {"read", "pages", "passages", "gold", "queries", "pooled", "groups", "rows", "fragments", *FLAGS}
 
@@ -81,13 +81,13 @@ def description(manifest: Manifest, statistics: Mapping[str, Any]) -> str:
     )
     return (
         f"{queries:,} queries of {joined(list(manifest.tasks))}, each with its answers and with contexts "
-        f"of {joined(lengths)} tokens in which its gold passages stand among {among}: a benchmark of in-context "
+        f"of {joined(lengths)} tokens that mix its gold passages with {among}: a benchmark of in-context "
         "retrieval and reasoning."
     )
 
 
 def has_confounders(statistics: Mapping[str, Any]) -> bool:
-    """Whether any context has a passage that a retriever found."""
+    """Whether any context has a retrieved passage."""
     return any(group["confounders"] for splits in statistics["configs"].values() for group in splits.values())
 
 
@@ -97,12 +97,12 @@ def joined(words: Sequence[str]) -> str:
 
 
 def about(task: TaskSpec) -> str:
-    """What a task's queries are, in Markdown."""
+    """A description of a task's queries, in Markdown."""
     return SOURCES.get(task.source, task.says.says)
 
 
 def left_out(manifest: Manifest) -> list[Record]:
-    """What the builder counted as left out before and after the filter: stage, reason, number and what it means."""
+    """What the build excluded before and after the filter: stage, reason, count and meaning."""
     return [
         {"stage": stage, "reason": reason, "n": n, "means": _meaning(reason)}
         for stage, counts in manifest.counts.items()
@@ -114,18 +114,18 @@ def left_out(manifest: Manifest) -> list[Record]:
 
 def _meaning(reason: str) -> str:
     if reason.startswith("gold_over_budget_loft_"):
-        return "a query whose gold alone fills more than 0.6 of the budget"
+        return "a query whose gold fills more than 0.6 of the budget"
     if reason.startswith("gold_over_budget_"):
-        return "a query whose gold alone passes the budget, counted once for each ratio or depth"
+        return "a query whose gold exceeds the budget, counted once for each ratio or depth"
     if reason.startswith("coverage_"):
-        return "questions of which so many of so many articles are there"
+        return "questions by how many of their articles are in the source"
     if reason.startswith("given_over_budget_"):
-        return "a query whose given paragraphs alone pass the budget"
+        return "a query whose given paragraphs exceed the budget"
     return _REASONS.get(reason, "")
 
 
 def filtered(counted: Mapping[str, Mapping[str, int]]) -> list[Record]:
-    """How many candidates of either stream the filter kept and dropped, by reason; kept first."""
+    """Candidates of both streams that the filter kept and dropped, by reason; kept first."""
     counts = counted.get("filter", {})
     by_reason: dict[str, Counter[str]] = {"kept": Counter()}
     for key, n in sorted(counts.items()):
@@ -136,7 +136,7 @@ def filtered(counted: Mapping[str, Mapping[str, int]]) -> list[Record]:
 
 
 def flags(statistics: Mapping[str, Any]) -> list[Record]:
-    """Every flag that a row has: rows, their share, the configs with the largest share, and what it means."""
+    """Every flag of a row: rows, their share, the configs with the largest share, and its meaning."""
     found: dict[str, Counter[str]] = {}
     rows: Counter[str] = Counter()
     for config, splits in statistics["configs"].items():
@@ -189,7 +189,7 @@ _NO_LIBRARY = {"run_sha256", "model", "query_model", "from", "says", "level", "n
 
 
 def absent_retrievers(recipe: Mapping[str, Any]) -> list[str]:
-    """Those of the paper's five retrievers (section 3.2) without a like in the recipe; none where it has runs."""
+    """The paper's retrievers (section 3.2) without a counterpart in the recipe; none where it has runs."""
     specs = list(recipe["retrievers"].values())
     if not specs or recipe["runs"]:
         return []
@@ -208,7 +208,7 @@ def absent_retrievers(recipe: Mapping[str, Any]) -> list[str]:
 
 
 def limits(manifest: Manifest, statistics: Mapping[str, Any]) -> Iterator[str]:
-    """What a user of the dataset must know and its numbers show, one sentence or two each, in Markdown."""
+    """Limits of the dataset that its numbers show, one or two sentences each, in Markdown."""
     recipe = manifest.recipe
     if "kind" not in recipe and has_confounders(statistics) and (absent := absent_retrievers(recipe)):
         named = joined([f"`{name}`" for name in manifest.retrievers])
@@ -221,12 +221,12 @@ def limits(manifest: Manifest, statistics: Mapping[str, Any]) -> Iterator[str]:
     if unfiltered:
         named = joined([f"`{task}`" for task in unfiltered])
         yield (
-            f"No answer of {named} is text that a passage could be searched for, so its confounders are kept from "
-            "overlapping the evidence, and from nothing else: one of them may support the answer by itself."
+            f"The answers of {named} are not text to search for, so its confounders are only filtered for overlap with "
+            "the evidence: a confounder may support the answer by itself."
         )
     corpus, used = manifest.counts.get("chunk", {}).get("passages"), statistics["dataset"]["distinct_passages"]
     if corpus:
-        yield f"{used:,} of the knowledge source's {corpus:,} passages stand in a context, so queries share passages."
+        yield f"{used:,} of the knowledge source's {corpus:,} passages occur in a context, so queries share passages."
     for (split, n, asked), configs in _short_splits(manifest, statistics).items():
         where = "every config" if len(configs) == len(manifest.configs) else joined([f"`{c}`" for c in configs])
         yield f"The split `{split}` of {where} has {n:,} rows, and the recipe asks for {asked:,}."

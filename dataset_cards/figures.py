@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-WIDTH = 8.0  # inches at 150 dots each: a page of the Hub shows it at two thirds, with letters of 12 to 15 pixels
+WIDTH = 8.0  # inches at 150 dpi: the Hub shows it at two thirds, with letters of 12 to 15 pixels
 INK, PALE, LINE = "#33475b", "#a9bccd", "#c8443c"
 
 Record = dict[str, Any]
@@ -20,7 +20,7 @@ Configs = Mapping[str, Config]
 
 
 def write_figures(statistics: Mapping[str, Any], manifest: Manifest, folder: Path) -> None:
-    """Writes composition.png, tokens.png, gold_position.png and, where retrievers found passages, retrievers.png."""
+    """Writes composition.png, tokens.png, gold_position.png and, with retrieved passages, retrievers.png."""
     shown = shown_splits(statistics, manifest)
     configs = manifest.configs
     figures = {
@@ -32,12 +32,12 @@ def write_figures(statistics: Mapping[str, Any], manifest: Manifest, folder: Pat
         figures["retrievers"] = retrievers(shown[config], config)
     folder.mkdir(parents=True)
     for name, figure in figures.items():
-        # the library's version in the file would make two machines' bytes differ where the picture does not
+        # the library's version in the file would change the bytes of an identical picture
         figure.savefig(folder / f"{name}.png", dpi=150, metadata={"Software": None})
 
 
 def shown_splits(statistics: Mapping[str, Any], manifest: Manifest) -> dict[str, Record]:
-    """Each config's test split, or its first where there is none; short configs first."""
+    """Each config's test split, or its first split without one; short configs first."""
     configs = statistics["configs"]
     return {
         name: configs[name].get("test") or next(iter(configs[name].values())) for name in in_order(manifest.configs)
@@ -45,7 +45,7 @@ def shown_splits(statistics: Mapping[str, Any], manifest: Manifest) -> dict[str,
 
 
 def richest(shown: Mapping[str, Record]) -> str | None:
-    """The config with the most passages that retrievers found, the first of several; None where no config has one."""
+    """The config with the most retrieved passages, the first of several; None without any."""
     found = {name: group["confounders"] for name, group in shown.items() if group["retrievers"]}
     return max(found, key=lambda name: found[name]) if found else None
 
@@ -65,7 +65,7 @@ def composition(shown: Mapping[str, Record], configs: Configs) -> "Figure":
 
 
 def tokens(shown: Mapping[str, Record], configs: Configs) -> "Figure":
-    """Prompt tokens of each config, in per cent of its budget: from the 5th to the 95th percentile, and the median."""
+    """Prompt tokens of each config, in percent of its budget: from the 5th to the 95th percentile, and the median."""
     shown = {config: group for config, group in shown.items() if configs[config].budget}
     figure = _figure(0.24 * len(shown) + 1.0)
     axis = figure.subplots()
@@ -87,7 +87,7 @@ def tokens(shown: Mapping[str, Record], configs: Configs) -> "Figure":
 
 
 def gold_position(shown: Mapping[str, Record], configs: Configs) -> "Figure":
-    """Share of gold in each tenth of the context: the mean over the configs of a length, and what chance gives."""
+    """Share of gold in each tenth of the context: the mean over the configs of a length, and the chance level."""
     figure = _figure(2.0 * _rows(shown, configs) + 0.4)
     for axis, bars in _panels(figure, shown, configs, "% of gold passages"):
         tenths = [sum(group["gold_tenths"][at] for group in bars.values()) / len(bars) for at in range(10)]
@@ -99,7 +99,7 @@ def gold_position(shown: Mapping[str, Record], configs: Configs) -> "Figure":
 
 
 def retrievers(group: Record, config: str) -> "Figure":
-    """The share of confounders that each retriever found, alone or with others, and how far any two agree."""
+    """The share of confounders that each retriever found, alone or with others, and the overlap of any two."""
     names = list(group["retrievers"])
     figure = _figure(0.4 * len(names) + 1.5)
     left, *right = figure.subplots(1, 2 if len(names) > 1 else 1, squeeze=False).flat

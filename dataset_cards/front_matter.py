@@ -14,13 +14,13 @@ def head_of(card: str) -> dict[str, Any]:
         return {}
     try:
         head: dict[str, Any] = DatasetCard(card).data.to_dict()
-    except ValueError:  # YAML, and no mapping
+    except ValueError:  # YAML, but not a mapping
         return {}
     return head
 
 
 def with_fields(card: str, fields: Mapping[str, Any]) -> str:
-    """A card with some fields of its head replaced, in the order that they have there; new ones stand at its end."""
+    """A card with some fields of its head replaced in place; new ones are appended."""
     from huggingface_hub import DatasetCard
 
     changed = DatasetCard(card)

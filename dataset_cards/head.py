@@ -1,4 +1,4 @@
-"""The YAML head of a dataset's card: what the Hub files it under, and what `load_dataset` reads."""
+"""The YAML head of a dataset's card: metadata of the Hub, and what `load_dataset` reads."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -30,7 +30,7 @@ Record = dict[str, Any]
 def head(manifest: Manifest, statistics: Mapping[str, Any], schema: "pa.Schema") -> str:
     """The YAML between the two lines of dashes, with a line break at its end.
 
-    No config is marked as the default: length and ratio are what is measured, so a reader is to name them.
+    No config is the default: length and ratio are what is measured, so users must name a config.
     """
     kinds = sorted({task.kind for task in manifest.tasks.values()})
     filed = list(dict.fromkeys(_TASKS[kind] for kind in kinds))
@@ -42,20 +42,20 @@ def head(manifest: Manifest, statistics: Mapping[str, Any], schema: "pa.Schema")
         "task_categories": [category for category, _ in filed],
         "task_ids": [task for _, task in filed],
         "size_categories": [size_category(statistics["dataset"]["rows"])],
-        "tags": ["long-context", "retrieval", "in-context-retrieval", "reasoning", "icr2", *_made(manifest)],
+        "tags": ["long-context", "retrieval", "in-context-retrieval", "reasoning", "icr2", *_generated(manifest)],
         "configs": [_config(name, config.files) for name, config in manifest.configs.items()],
         "dataset_info": _info(manifest, statistics["configs"], schema),
     }
     return yaml.safe_dump(fields, sort_keys=False, allow_unicode=True, width=1000)
 
 
-def _made(manifest: Manifest) -> list[str]:
-    """Tags of a dataset that no source was read for."""
+def _generated(manifest: Manifest) -> list[str]:
+    """Tags of a dataset without sources."""
     return [] if manifest.inputs else ["synthetic"]
 
 
 def size_category(rows: int) -> str:
-    """The Hub's class for a number of rows: `n<1K`, `1K<n<10K`, and so on; a class has its lower end."""
+    """The Hub's class for a number of rows: `n<1K`, `1K<n<10K`, and so on; a class includes its lower bound."""
     step = sum(rows >= 10 ** (power + 3) for power in range(len(_SIZE_STEPS)))
     if step == 0:
         return "n<1K"
@@ -89,12 +89,12 @@ def _info(manifest: Manifest, statistics: Mapping[str, Any], schema: "pa.Schema"
         )
     data = DatasetCardData()
     infos.to_dataset_card_data(data)
-    described = data["dataset_info"]  # one config comes as itself, several as a list
+    described = data["dataset_info"]  # a mapping for one config, a list for several
     return described if isinstance(described, list) else [described]
 
 
 def schema_of(folder: Path, manifest: Manifest) -> "pa.Schema":
-    """The Arrow schema of a dataset's first file, which all its files share."""
+    """The Arrow schema of a dataset's first file, shared by all its files."""
     import pyarrow.parquet as pq
 
     first = next(files for config in manifest.configs.values() for files in config.files.values())[0]

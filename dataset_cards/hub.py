@@ -1,4 +1,4 @@
-"""A dataset repository on the Hub: what it holds, and calls that are patient with it."""
+"""A dataset repository on the Hub: its content, and calls with retries."""
 
 import logging
 import re
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from huggingface_hub import HfApi, HfFileSystem
     from huggingface_hub.hf_api import RepoFile
 
-WAITS = (1, 2, 4, 8, 16)  # seconds before each further try
+WAITS = (1, 2, 4, 8, 16)  # seconds before each retry
 LONGEST_WAIT = 300  # the Hub counts requests in windows of five minutes
 
 Result = TypeVar("Result")
@@ -31,13 +31,13 @@ class State(NamedTuple):
 
 
 class Repository(NamedTuple):
-    """A dataset repository, by its name, and the client that reaches it."""
+    """A dataset repository, by name, and its client."""
 
     api: "HfApi"
     name: str
 
     def state(self, revision: str = "main") -> State:
-        """What the repository holds at a revision; RepositoryNotFoundError or RevisionNotFoundError of the client."""
+        """The repository at a revision; RepositoryNotFoundError or RevisionNotFoundError of the client."""
         from huggingface_hub.hf_api import RepoFile
 
         info = self.api.dataset_info(self.name, revision=revision)
@@ -48,7 +48,7 @@ class Repository(NamedTuple):
         return State(commit, files, card, bool(info.private))
 
     def state_if_any(self) -> State | None:
-        """What main holds; None where there is no such repository."""
+        """The repository at main; None if it does not exist."""
         from huggingface_hub.errors import RepositoryNotFoundError
 
         try:
@@ -57,7 +57,7 @@ class Repository(NamedTuple):
             return None
 
     def tagged(self, tag: str) -> str | None:
-        """The commit that a tag names; None without the tag."""
+        """The commit of a tag; None without the tag."""
         refs = self.api.list_repo_refs(self.name, repo_type="dataset")
         if tag not in (ref.name for ref in refs.tags):
             return None
@@ -88,13 +88,13 @@ class Repository(NamedTuple):
 
 
 class Unreachable(SetupError):
-    """The Hub does not answer, whatever was asked."""
+    """The Hub does not answer."""
 
 
 def patiently(doing: str, action: Callable[[], Result], waits: tuple[int, ...] = WAITS) -> Result:
-    """What `action` returns, tried again while the Hub is away, busy, or has moved on since it was read.
+    """The result of `action`, retried while the Hub is unreachable, busy, or has changed since it was read.
 
-    SetupError says what was being done, where the Hub refuses it; Unreachable, where the tries are used up.
+    SetupError names the action that the Hub refuses; Unreachable after the last retry.
     """
     from httpx2 import TransportError
     from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled
@@ -106,7 +106,7 @@ def patiently(doing: str, action: Callable[[], Result], waits: tuple[int, ...] =
         except OfflineModeIsEnabled:
             raise Unreachable(f"{doing}: HF_HUB_OFFLINE is set; unset it and run the same command again") from None
         except (HfHubHTTPError, TransportError, ConnectionError, TimeoutError, RuntimeError, ValueError) as error:
-            # the client wraps what goes wrong in its upload threads, and Xet raises RuntimeError of its own
+            # the client wraps errors of its upload threads, and Xet raises its own RuntimeError
             cause = error.__cause__ if isinstance(error, RuntimeError) and error.__cause__ else error
             status = cause.response.status_code if isinstance(cause, HfHubHTTPError) else None
             if isinstance(cause, ValueError) or (status is not None and not _passing(status)):
@@ -114,12 +114,12 @@ def patiently(doing: str, action: Callable[[], Result], waits: tuple[int, ...] =
             wait = next(tries, None)
             if wait is None:
                 raise _gave_up(doing, cause) from None
-            _log.warning("%s: %s; trying again", doing, _one_line(cause))
+            _log.warning("%s: %s; retrying", doing, _one_line(cause))
             time.sleep(_wait_asked_for(cause) or wait)
 
 
 def _passing(status: int) -> bool:
-    """Whether a later try may succeed: 409 and 412 are another commit or tag at the same time."""
+    """Whether a retry may succeed: 409 and 412 mean a concurrent commit or tag."""
     return status in (408, 409, 412, 429) or status >= 500
 
 
@@ -135,20 +135,20 @@ def _wait_asked_for(error: BaseException) -> int:
 
 def _refusal(doing: str, status: int | None, error: BaseException) -> SetupError:
     reasons = {
-        401: "the Hub does not know the token (401); set HF_TOKEN, or run: hf auth login",
-        403: "the token may not do that (403); use one that may write to the repository",
-        404: "no such dataset or revision, or the token may not see it (404)",
+        401: "the Hub rejects the token (401); set HF_TOKEN, or run: hf auth login",
+        403: "the token lacks permission (403); use one that may write to the repository",
+        404: "no such dataset or revision, or the token cannot see it (404)",
     }
     return SetupError(f"{doing}: {reasons.get(status or 0, _one_line(error))}")
 
 
 def _gave_up(doing: str, error: BaseException) -> Unreachable:
     xet = "; for a Hub without Xet set HF_HUB_DISABLE_XET=1" if "xet-write-token" in str(error) else ""
-    again = "nothing that was sent is lost, run the same command again to go on"
+    again = "uploaded files are kept, rerun the same command to resume"
     return Unreachable(f"{doing}: the Hub does not answer ({_one_line(error)}); {again}{xet}")
 
 
 def _one_line(error: BaseException) -> str:
-    """An error without line breaks and without the queries of addresses, which may be signed."""
+    """An error on one line, without the query strings of URLs, which may be signed."""
     text = re.sub(r"(https?://[^\s'?]*)\?[^\s']*", r"\1", " ".join(str(error).split()))
     return text[:300] or type(error).__name__

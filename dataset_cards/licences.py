@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-# Those of the Hub's list (hf.co/docs/hub/repositories-licenses) that texts and annotations come under. The Hub refuses
-# a card with any other identifier, so a licence that is not here is given as `other` with its name.
+# Identifiers of the Hub's list (hf.co/docs/hub/repositories-licenses) that apply to texts and annotations. The Hub
+# refuses a card with any other identifier, so any other licence is given as `other` with its name.
 HUB_LICENCES = frozenset(
     """
     cc cc0-1.0 cc-by-2.0 cc-by-2.5 cc-by-3.0 cc-by-4.0 cc-by-sa-3.0 cc-by-sa-4.0 cc-by-nc-2.0 cc-by-nc-3.0
@@ -20,7 +20,7 @@ _CREATIVE_COMMONS = re.compile(r"cc-(by(?:-nc)?(?:-nd|-sa)?)-(\d\.\d)")
 def hub_licence(licences: Iterable[str | None]) -> dict[str, Any]:
     """The Hub's licence fields for sources under these licences, None where a source states none.
 
-    One licence is a string and several are a list, as the Hub has it; `license_name` names what is not on its list.
+    One licence is a string and several are a list, as on the Hub; `license_name` names a licence outside its list.
     """
     stated = {(licence or "unknown").strip().lower() for licence in licences} or {"unknown"}
     foreign = sorted(stated - HUB_LICENCES)
@@ -30,7 +30,7 @@ def hub_licence(licences: Iterable[str | None]) -> dict[str, Any]:
 
 
 def licence_url(licence: str) -> str:
-    """The address of a Creative Commons licence's deed; any other licence as it is."""
+    """The URL of a Creative Commons licence's deed; any other licence as it is."""
     if licence.lower() == "cc0-1.0":
         return "https://creativecommons.org/publicdomain/zero/1.0/"
     match = _CREATIVE_COMMONS.fullmatch(licence.strip().lower())

@@ -1,4 +1,4 @@
-"""What a repository already holds beside a release: its configs, kept in the new card and checked against ours."""
+"""A repository's configs that are not in a release: kept in the new card, and checked against ours."""
 
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
@@ -13,7 +13,7 @@ DATA = (".parquet", ".arrow", ".csv", ".tsv", ".jsonl")
 
 
 class Kept(NamedTuple):
-    """The configs of a repository that a release does not have."""
+    """The configs of a repository that are not in a release."""
 
     configs: list[dict[str, Any]]
     infos: list[dict[str, Any]]
@@ -26,30 +26,30 @@ class Kept(NamedTuple):
 
 
 def kept_configs(card: str, ours: Iterable[str], paths: Iterable[str], repo: str) -> Kept:
-    """The configs that a repository's card lists and `ours` are not, with those of its `paths` that they are made of.
+    """The configs in a repository's card that are not in `ours`, with their files among its `paths`.
 
-    SetupError where the card cannot be read, or where a config of it would be lost or could not load.
+    SetupError where the card cannot be read, or where one of its configs would be lost or could not load.
     """
     ours, paths = set(ours), sorted(paths)
     where = f"README.md of {repo}"
     try:
         head = head_of(card)
     except yaml.YAMLError as error:
-        raise SetupError(f"{where}: its YAML does not parse ({' '.join(str(error).split())}); mend it there") from None
+        raise SetupError(f"{where}: its YAML does not parse ({' '.join(str(error).split())}); fix it there") from None
     listed = head.get("configs") or []
     if not listed:
         _refuse_unlisted(paths, ours, where)
     configs = [config for config in listed if config.get("config_name") not in ours]
     files = {str(config.get("config_name")): _files(config, paths, where) for config in configs}
     if len(files) != len(configs):
-        raise SetupError(f"{where} lists a config twice, and only the last loads; mend it there")
+        raise SetupError(f"{where} lists a config twice, and only the last loads; fix it there")
     infos = head.get("dataset_info") or []
     infos = [infos] if isinstance(infos, dict) else infos
     return Kept(configs, [info for info in infos if info.get("config_name", "default") in files], files)
 
 
 def _refuse_unlisted(paths: list[str], ours: set[str], where: str) -> None:
-    """Once a card has `configs`, data files that it does not list no longer load."""
+    """SetupError for unlisted data files, which no longer load once a card has `configs`."""
     for path in paths:
         if path.endswith(DATA) and path.split("/")[0] not in ours:
             raise SetupError(f"{where} lists no configs, so {path} would no longer load; list it there first")
@@ -69,19 +69,19 @@ def _files(config: dict[str, Any], paths: list[str], where: str) -> list[str]:
     for pattern in patterns:
         matching = [path for path in paths if path == pattern or fnmatchcase(path, pattern)]
         if not matching:
-            raise SetupError(f"{where}: config {name} lists {pattern}, which is not there; mend it there")
+            raise SetupError(f"{where}: config {name} lists {pattern}, which does not exist; fix it there")
         found += matching
     return sorted(set(found))
 
 
 def merged_card(card: str, kept: Kept) -> str:
-    """Our card with the kept configs after ours; our card as it is where there are none."""
+    """Our card with the kept configs after ours; our card unchanged without any."""
     if not kept.configs:
         return card
     head = head_of(card)
     configs = [dict(config) for config in head["configs"]]
     others = [dict(config) for config in kept.configs]
-    # datasets refuses two defaults, and takes a config of that name for one
+    # datasets refuses two defaults, and treats a config of that name as one
     for config in configs if "default" in kept.names else others:
         config.pop("default", None)
     infos = head.get("dataset_info") or []

@@ -1,4 +1,4 @@
-"""The order in which configs are shown."""
+"""The display order of configs."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,7 @@ from builders.manifest import Config
 
 
 def in_order(configs: Mapping[str, Config]) -> list[str]:
-    """Config names by length, then ratio; the families without ratios after them, each by length."""
+    """Config names by length, then ratio; families without ratios follow, each by length."""
 
     def key(name: str) -> tuple[bool, str, int, int]:
         config = configs[name]

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from huggingface_hub import CommitOperationAdd
     from huggingface_hub.hf_api import RepoFile
 
-BATCH = 2**30  # bytes sent before the next files are begun, so that a run that is stopped loses at most so much
+BATCH = 2**30  # bytes per upload batch: the most that an interrupted run loses
 
 
 class Plan(NamedTuple):
-    """What a commit would change in a repository, and what it would keep."""
+    """The changes of a commit to a repository, and what it keeps."""
 
     send: dict[str, Content]
     delete: list[str]
@@ -25,17 +25,17 @@ class Plan(NamedTuple):
 
     @property
     def empty(self) -> bool:
-        """Whether the repository holds the release already."""
+        """Whether the repository already has the release."""
         return not self.send and not self.delete
 
     @property
     def size(self) -> int:
-        """The bytes of the files to send."""
+        """The size of the files to send, in bytes."""
         return sum(content.size for content in self.send.values())
 
 
 class Published(NamedTuple):
-    """The commit of a tag, and whether this run made it."""
+    """The commit of a tag, and whether this run created it."""
 
     commit: str
     new_commit: bool
@@ -43,7 +43,7 @@ class Published(NamedTuple):
 
 
 def plan(release: Release, state: State | None, repo: str) -> Plan:
-    """What brings a repository (None: a new one) from a state to a release, without what it has already."""
+    """The changes that bring a repository (None: a new one) to a release, without what it already has."""
     if state is None:
         return Plan({**release.files, "README.md": content_of(release.card.encode())}, [], Kept([], [], {}))
     kept = kept_configs(state.card, release.configs, state.files, repo)
@@ -63,17 +63,17 @@ def _same(content: Content, there: "RepoFile | None") -> bool:
 
 
 def _is_ours(path: str, release: Release) -> bool:
-    """Whether a path is of a kind that only a build of our configs writes: `{config}/*.parquet`."""
+    """Whether a path is one that only a build of our configs writes: `{config}/*.parquet`."""
     folder, _, name = path.rpartition("/")
     return folder in release.configs and name.endswith(".parquet")
 
 
 def check_kept(repository: Repository, state: State, kept: Kept, release: Release) -> None:
-    """Refuses to publish beside configs with another Arrow schema: a release has one schema in all its files."""
+    """SetupError where kept configs have another Arrow schema: all files of a repository share one schema."""
     paths = [path for paths in kept.files.values() for path in paths]
     for path in paths:
         if not path.endswith(".parquet"):
-            raise SetupError(f"{repository.name} has {path}, which is no Parquet; publish to another repository")
+            raise SetupError(f"{repository.name} has {path}, which is not Parquet; publish to another repository")
     schemas = patiently("reading the other configs", lambda: repository.schemas(state.commit, paths))
     for path, schema in schemas.items():
         if not schema.equals(release.schema):
@@ -81,10 +81,10 @@ def check_kept(repository: Repository, state: State, kept: Kept, release: Releas
 
 
 def publish(release: Release, repository: Repository, private: bool) -> Published:
-    """Brings a release to the Hub. Nothing is done where its tag holds it already.
+    """Publishes a release on the Hub. Does nothing where its tag already has it.
 
-    A run that was stopped leaves no tag, and the next one goes on where it was. SetupError where the tag holds other
-    bytes, or where the repository has what cannot stand beside the release.
+    An interrupted run leaves no tag, and the next one resumes. SetupError where the tag has other bytes, or where the
+    repository has files that conflict with the release.
     """
     _ensure(repository, private)
     tagged = tagged_commit(release, repository)
@@ -96,7 +96,7 @@ def publish(release: Release, repository: Repository, private: bool) -> Publishe
 
 
 def _ensure(repository: Repository, private: bool) -> None:
-    """Makes the repository where there is none."""
+    """Creates the repository if it does not exist."""
     api, name = repository
     patiently(
         f"creating {name}",
@@ -104,11 +104,11 @@ def _ensure(repository: Repository, private: bool) -> None:
     )
     info = patiently(f"reading {name}", lambda: api.dataset_info(name))
     if private and not info.private:
-        raise SetupError(f"{name} is there and public; publish without --private, or make it private on the Hub first")
+        raise SetupError(f"{name} exists and is public; publish without --private, or make it private on the Hub first")
 
 
 def tagged_commit(release: Release, repository: Repository) -> str | None:
-    """The commit of the release's tag, None without the tag; SetupError where it holds other bytes."""
+    """The commit of the release's tag, None without the tag; SetupError where it has other bytes."""
     tag, name = release.tag, repository.name
     commit = patiently("reading the tags", lambda: repository.tagged(tag))
     if commit is None:
@@ -125,10 +125,10 @@ def tagged_commit(release: Release, repository: Repository) -> str | None:
 
 
 def _commit(release: Release, repository: Repository) -> tuple[str, bool]:
-    """The commit of main that holds the release, and whether it was made here.
+    """The commit of main with the release, and whether this run created it.
 
-    It reads main first, so that it may be tried again: a commit whose answer was lost is found there, and one by
-    someone else in between is built upon.
+    It reads main first, so it can be retried: a commit whose response was lost is found there, and a concurrent commit
+    becomes the parent.
     """
     from huggingface_hub import CommitOperationDelete
 
@@ -141,9 +141,9 @@ def _commit(release: Release, repository: Repository) -> tuple[str, bool]:
     for batch in _batches(additions):
         repository.api.preupload_lfs_files(repository.name, batch, repo_type="dataset", free_memory=False)
     for addition in additions:
-        # as the client read it to send it, which may be hours after it was checked
+        # as read by the client for the upload, possibly hours after the check
         if addition.upload_info.sha256.hex() != changes.send[addition.path_in_repo].sha256:
-            raise SetupError(f"{addition.path_in_repo} was changed while it was sent; build the dataset again")
+            raise SetupError(f"{addition.path_in_repo} was changed during the upload; build the dataset again")
     made = repository.api.create_commit(
         repository.name,
         [*additions, *(CommitOperationDelete(path, is_folder=False) for path in changes.delete)],
@@ -174,9 +174,9 @@ def _batches(additions: "list[CommitOperationAdd]") -> "Iterator[list[CommitOper
 
 
 def _tag(release: Release, repository: Repository, commit: str) -> None:
-    """Names the commit, unless it is so named already."""
+    """Tags the commit, unless it already has the tag."""
     there = repository.tagged(release.tag)
     if there is None:
         repository.api.create_tag(repository.name, tag=release.tag, revision=commit, repo_type="dataset")
     elif there != commit:
-        raise SetupError(f"{repository.name} got {release.tag} at another commit meanwhile; run the same command again")
+        raise SetupError(f"{repository.name} meanwhile got {release.tag} at another commit; rerun the same command")

@@ -23,14 +23,14 @@ def register(app: typer.Typer) -> None:
 
 
 def publish(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A dataset folder that validated and has its card.")],
-    repo: Annotated[str, typer.Option(metavar="OWNER/NAME", help="The dataset repository; made where there is none.")],
-    version: Annotated[str | None, typer.Option(help="Refuse unless the dataset is of this version.")] = None,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Dataset folder, validated and with its card.")],
+    repo: Annotated[str, typer.Option(metavar="OWNER/NAME", help="Dataset repository; created if missing.")],
+    version: Annotated[str | None, typer.Option(help="Refuse unless the dataset has this version.")] = None,
     private: Annotated[bool, typer.Option("--private", help="Make a new repository private.")] = False,
     dry_run: Annotated[bool, option("dry_run", "Checks the dataset.", "--dry-run")] = False,
-    endpoint: Annotated[str | None, typer.Option(metavar="URL", help="The Hub; without it, HF_ENDPOINT.")] = None,
+    endpoint: Annotated[str | None, typer.Option(metavar="URL", help="Hub address; default: HF_ENDPOINT.")] = None,
 ) -> None:
-    """Publish a dataset on the Hub: one commit, one tag. A run that was stopped goes on where it was."""
+    """Publish a dataset on the Hub: one commit, one tag. Resumable: rerun after an interruption."""
     from dataset_cards.publish import publish as publish_release
     from dataset_cards.release import checked_release
 
@@ -43,16 +43,16 @@ def publish(
     done = publish_release(release, repository, private)
     out = Console(soft_wrap=True, highlight=False)
     if not done.new_tag:
-        out.print(f"{repo} has {release.tag} with these bytes already; nothing was done")
+        out.print(f"{repo} already has {release.tag} with these bytes; nothing to do")
     url = f"{repository.api.endpoint}/datasets/{repo}"
-    out.print(f"commit {url}/commit/{done.commit}{'' if done.new_commit else ' (was there)'}")
+    out.print(f"commit {url}/commit/{done.commit}{'' if done.new_commit else ' (existing)'}")
     out.print(f"tag {release.tag} {url}/tree/{release.tag}")
     first = next(iter(release.configs))
     out.print(f'load_dataset("{repo}", "{first}", revision="{release.tag}")', markup=False)
 
 
 def _show_progress_on_a_terminal() -> None:
-    """Keeps the Hub client's bars, one a file, out of logs."""
+    """Keeps the Hub client's progress bars, one per file, out of logs."""
     from huggingface_hub.utils import disable_progress_bars
 
     if not sys.stderr.isatty():
@@ -71,7 +71,7 @@ def _repository(name: str, endpoint: str | None, needs_token: bool) -> "Reposito
     except HFValidationError as error:
         raise SetupError(f"--repo {name}: {' '.join(str(error).split())}") from None
     if "/" not in name:
-        raise SetupError(f"--repo {name}: name its owner too, such as me/{name}")
+        raise SetupError(f"--repo {name}: include the owner, such as me/{name}")
     token = get_token()
     if needs_token and not token:
         raise SetupError("no token to publish with; set HF_TOKEN to one that may write, or run: hf auth login")
@@ -83,7 +83,7 @@ def _say_what_would_be_done(release: "Release", repository: "Repository") -> Non
 
     changes, note = remote_plan(release, repository)
     out = Console(soft_wrap=True, highlight=False)
-    out.print(f"{release.name} {release.version} may be published: validated, {len(release.files) + 1} files checked")
+    out.print(f"{release.name} {release.version} can be published: validated, {len(release.files) + 1} files checked")
     out.print(note)
     for path, content in changes.send.items():
         out.print(f"send {path} {content.size:,} bytes")
@@ -98,10 +98,10 @@ def _say_what_would_be_done(release: "Release", repository: "Repository") -> Non
 
 def diff(
     a: Annotated[str, typer.Argument(help="A dataset folder, or OWNER/NAME[@REVISION] on the Hub.")],
-    b: Annotated[str, typer.Argument(help="The other one.")],
+    b: Annotated[str, typer.Argument(help="The dataset to compare with.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with ids.")] = False,
 ) -> None:
-    """Say what differs between two datasets: configs, rows by id, and their fields."""
+    """Compare two datasets: configs, rows by id, and their fields."""
     from dataset_cards.diff import compare, lines_of
 
     _show_progress_on_a_terminal()

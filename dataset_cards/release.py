@@ -1,4 +1,4 @@
-"""What a dataset folder would publish, checked before anything is sent."""
+"""The release of a dataset folder, checked before anything is sent."""
 
 import hashlib
 import json
@@ -33,13 +33,13 @@ class Content(NamedTuple):
     sha256: str
 
     def blob_id(self) -> str:
-        """The git object id, by which the Hub knows a small file."""
+        """The git object id, by which the Hub identifies a small file."""
         data = self.source if isinstance(self.source, bytes) else self.source.read_bytes()
         return hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
 
 
 class Release(NamedTuple):
-    """A checked dataset: what it is, its files by their path in the repository, and its card."""
+    """A checked dataset: name, version, its files by their path in the repository, and its card."""
 
     name: str
     version: str
@@ -50,7 +50,7 @@ class Release(NamedTuple):
 
     @property
     def tag(self) -> str:
-        """The name of this version on the Hub."""
+        """The tag of this version on the Hub."""
         return f"v{self.version}"
 
 
@@ -60,7 +60,7 @@ def content_of(data: bytes) -> Content:
 
 
 def checked_release(folder: Path, version: str | None, console: Console) -> Release:
-    """The release that a folder holds, every file hashed again.
+    """The release of a folder, with every file hashed again.
 
     SetupError where a part is missing, was changed after validation, does not belong to the manifest, or would not
     load from the Hub; or where `version` is not the manifest's.
@@ -88,7 +88,7 @@ def _check_version(manifest: Manifest, version: str | None) -> None:
     if not VERSION.fullmatch(own):
         raise SetupError(f"the manifest's version is {own!r}; set one such as 1.0.0 in the recipe and build again")
     if version is not None and version.removeprefix("v") != own:
-        raise SetupError(f"--version {version}: the dataset is {own}; the version is set in the recipe, build it again")
+        raise SetupError(f"--version {version}: the dataset is {own}; set the version in the recipe and build again")
 
 
 def _check_validation(folder: Path, digest: str) -> None:
@@ -98,18 +98,18 @@ def _check_validation(folder: Path, digest: str) -> None:
         checks = [check for check in validation.get("checks", []) if check.get("severity") == "error"]
         failed = [check["name"] for check in checks if check.get("status") == "failed"]
         raise SetupError(
-            f"{folder} did not validate ({', '.join(failed) or 'no check'} failed); mend it and run: {again}"
+            f"{folder} did not validate ({', '.join(failed) or 'no check'} failed); fix it and run: {again}"
         )
     if unknown := set(CHECKS) - {check.get("name") for check in validation.get("checks", [])}:
         raise SetupError(
-            f"{folder}/validation.json is of an older suite, without {', '.join(sorted(unknown))}; run: {again}"
+            f"{folder}/validation.json comes from an older suite, without {', '.join(sorted(unknown))}; run: {again}"
         )
     if validation.get("complete") is not True:
-        raise SetupError(f"{folder}/validation.json leaves out checks or configs; run without them: {again}")
+        raise SetupError(f"{folder}/validation.json skips checks or configs; run all of them: {again}")
 
 
 def _check_statistics(folder: Path, digest: str) -> None:
-    """Refuses statistics, and so a card beside them, that are of another manifest or show another validation."""
+    """SetupError where the statistics, and so the card, belong to another manifest or validation."""
     again = f"icr2 card {folder}"
     statistics = _read_json(folder / "statistics.json", digest, again)
     validation = hashlib.sha256((folder / "validation.json").read_bytes()).hexdigest()
@@ -118,7 +118,7 @@ def _check_statistics(folder: Path, digest: str) -> None:
 
 
 def _read_json(path: Path, digest: str, again: str) -> dict[str, Any]:
-    """What a file says of the manifest with a digest; SetupError where it is missing, broken or of another one."""
+    """The values of a file tied to a manifest's digest; SetupError if it is missing, broken or of another one."""
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -128,12 +128,12 @@ def _read_json(path: Path, digest: str, again: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise SetupError(f"{path} is not an object; run: {again}")
     if value.get("manifest_sha256") != digest:
-        raise SetupError(f"{path} is of another manifest; run: {again}")
+        raise SetupError(f"{path} belongs to another manifest; run: {again}")
     return value
 
 
 def _check_card(folder: Path, card: str, configs: Configs) -> None:
-    """Refuses a card whose YAML does not list each config once with the manifest's files by their paths."""
+    """SetupError for a card whose YAML does not list each config once with the paths of the manifest's files."""
     again = f"run: icr2 card {folder}"
     try:
         listed = head_of(card).get("configs") or []
@@ -173,7 +173,7 @@ def _hashed(folder: Path, manifest: Manifest, console: Console) -> Iterator[tupl
         with path.open("rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
         if digest != file.sha256:
-            raise SetupError(f"{path} was changed after the build (its sha256 is not the manifest's); build it again")
+            raise SetupError(f"{path} was changed after the build (its sha256 does not match); build it again")
         yield file.path, Content(path, path.stat().st_size, digest)
 
 

@@ -1,4 +1,4 @@
-"""The numbers of a built dataset (the paper's table 2 among them), measured in DuckDB over its Parquet files.
+"""The statistics of a built dataset (including the paper's table 2), computed in DuckDB over its Parquet files.
 
 Words are runs of characters without white space. Whole numbers are exact; all others are rounded to four decimals.
 """
@@ -52,7 +52,7 @@ CASE WHEN regexp_replace(lower(answer), '[^\pL\pN]+', '', 'g') IN ('yes', 'no') 
      ELSE 'other' END
 """
 
-# A context of n passages is 10n long, so that a tenth is n long and a passage 10: whole numbers, exactly uniform.
+# A context of n passages has length 10n, a tenth has n and a passage 10: integers, exactly uniform.
 _TENTHS = """
 SELECT task, tenth, sum(greatest(0, least(10 * place + 10, (tenth + 1) * n) - greatest(10 * place, tenth * n)))
 FROM (SELECT task, passages AS n, unnest(gold) AS place FROM facts), range(10) AS tenths(tenth)
@@ -80,9 +80,9 @@ Record = dict[str, Any]
 
 
 def measure(folder: Path, advance: Advance = lambda: None) -> Record:
-    """All statistics of a dataset folder, as `statistics.json` holds them; `advance` is called once per config.
+    """All statistics of a dataset folder, as in `statistics.json`; `advance` is called once per config.
 
-    Each config and split has the numbers of all its rows and, under `tasks`, those of each task.
+    Each config and split has the statistics of all its rows and, under `tasks`, those of each task.
     """
     manifest = read_manifest(folder)
     connection = connect(folder)
@@ -167,7 +167,7 @@ def _spread(expression: str) -> str:
 
 
 def _by_task(connection: "duckdb.DuckDBPyConnection", query: str, parameters: Record) -> dict[str | None, Record]:
-    """One record per task, and one under None for all of them; numbers rounded, histograms in order."""
+    """One record per task, and one under None for all tasks; numbers rounded, histograms sorted."""
     result = connection.execute(query, parameters)
     names = [column[0] for column in result.description]
     groups = {}

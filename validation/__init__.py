@@ -1,1 +1,1 @@
-"""Checks of a published dataset, from its Parquet alone: measures in DuckDB, expectations in Great Expectations."""
+"""Checks of a published dataset, from its Parquet only: measures in DuckDB, expectations in Great Expectations."""

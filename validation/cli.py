@@ -1,4 +1,4 @@
-"""The command of the suite: validate."""
+"""The command `icr2 validate`."""
 
 import shutil
 from pathlib import Path
@@ -14,17 +14,17 @@ def register(app: typer.Typer) -> None:
 
 
 def validate(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A dataset folder, as `icr2 build` makes it.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Dataset folder.")],
     config: Annotated[
         list[str] | None, typer.Option(help="Config, such as 1k_p75. Repeat for several. Default: all.")
     ] = None,
-    only: Annotated[list[str] | None, typer.Option(metavar="CHECK", help="Run this check alone; repeatable.")] = None,
-    skip: Annotated[list[str] | None, typer.Option(metavar="CHECK", help="Leave this check out; repeatable.")] = None,
-    html: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Write the report as a page there, too.")] = None,
-    fail_on: Annotated[str, typer.Option(help="error, or warning: exit with 1 for new warnings, too.")] = "error",
-    list_checks: Annotated[bool, typer.Option("--list", help="Print every check and what it says, and stop.")] = False,
+    only: Annotated[list[str] | None, typer.Option(metavar="CHECK", help="Run only this check; repeatable.")] = None,
+    skip: Annotated[list[str] | None, typer.Option(metavar="CHECK", help="Skip this check; repeatable.")] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Also write an HTML report to FOLDER.")] = None,
+    fail_on: Annotated[str, typer.Option(help="error, or warning: also exit with 1 for new warnings.")] = "error",
+    list_checks: Annotated[bool, typer.Option("--list", help="List all checks and stop.")] = False,
 ) -> None:
-    """Check a dataset for leaks and faults, from its Parquet alone. Exit code 1 where an error is found."""
+    """Check a dataset for leaks and defects, from its Parquet only. Exit code 1 if an error is found."""
     from builders.errors import SetupError
     from validation.checks import CHECKS
     from validation.dataset import read_dataset
@@ -37,7 +37,7 @@ def validate(
             typer.echo(f"{name} ({check.severity}): {check.says}")
         return
     if fail_on not in ("error", "warning"):
-        raise SetupError(f"--fail-on is error or warning, not {fail_on!r}")
+        raise SetupError(f"invalid --fail-on {fail_on!r}; use error or warning")
     names = chosen_checks(only or [], skip or [])
     dataset = read_dataset(folder, config or [])
     with Console(stderr=True).status("checking") as status:
@@ -51,7 +51,7 @@ def validate(
     if html:
         console.print(f"wrote {write_html(content, html)}", soft_wrap=True, highlight=False)
     failed = failures(content, fail_on)
-    partly = "" if content["complete"] else "; not every check ran on every config, so this cannot be published"
+    partly = "" if content["complete"] else "; not all checks ran on all configs, so the dataset cannot be published"
     verdict = f"failed: {', '.join(failed)}" if failed else "passed"
     console.print(f"{verdict}{partly}; {folder / 'validation.json'} has every count", soft_wrap=True, highlight=False)
     if failed:
@@ -59,7 +59,7 @@ def validate(
 
 
 def _examples(check: dict) -> str:
-    """What a check found in up to three instances, on one line."""
+    """The findings of a check in up to three instances, on one line."""
     found = {item["id"]: item for item in reversed(check["ids"])}  # the first of each
     told = []
     for item in list(found.values())[::-1][:3]:

@@ -1,4 +1,4 @@
-"""What the checks read: a dataset folder's manifest and the files of its configs."""
+"""The input of the checks: a dataset folder's manifest and the files of its configs."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import NamedTuple
 from builders.errors import SetupError
 from builders.manifest import Config, Manifest, read_manifest
 
-_NOT_NESTED = ("loft", "needles")  # families whose shorter contexts are not parts of the longer ones
+_NOT_NESTED = ("loft", "needles")  # families whose shorter contexts are not subsets of the longer ones
 
 
 class File(NamedTuple):
@@ -22,21 +22,21 @@ class File(NamedTuple):
 
 
 class Dataset(NamedTuple):
-    """A dataset folder, or the part of it that was asked for."""
+    """A dataset folder, or the requested part of it."""
 
     folder: Path
     manifest: Manifest
     configs: list[str]
     files: list[File]
-    whole: bool  # no config was left out
+    whole: bool  # all configs are included
 
     def groups(self) -> list[tuple[str, str]]:
-        """Each config and split that the manifest lists, of those asked for."""
+        """Each requested config and split that the manifest lists."""
         return [(config, split) for config in self.configs for split in self.manifest.configs[config].files]
 
 
 def read_dataset(folder: Path, configs: Sequence[str] = ()) -> Dataset:
-    """The dataset of a folder, all configs or those named; SetupError where it is none."""
+    """The dataset of a folder, all configs or those named; SetupError if the folder is not a dataset."""
     manifest = read_manifest(folder)
     unknown = sorted(set(configs) - set(manifest.configs))
     if unknown:
@@ -59,5 +59,5 @@ def enough(config: Config) -> float | None:
 
 
 def nested(config: Config) -> bool:
-    """Whether its contexts are parts of those of the next length."""
+    """Whether its contexts are subsets of those of the next length."""
     return config.family not in _NOT_NESTED

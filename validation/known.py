@@ -1,4 +1,4 @@
-"""Warnings that are known and explained, by dataset: the list may only shrink."""
+"""Known and explained warnings, by dataset; the list may only shrink."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -12,5 +12,5 @@ def _all() -> dict[str, dict[str, int]]:
 
 
 def known_issues(dataset: str) -> dict[str, int]:
-    """How many units of a dataset may fail each check that is a warning."""
+    """How many units of a dataset may fail each check of severity warning."""
     return _all().get(dataset, {})

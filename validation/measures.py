@@ -1,17 +1,17 @@
 """A dataset as tables that the checks query: filled shard by shard, on disk; DuckDB takes at most MEMORY.
 
-- `configs`    what the manifest says of each config
-- `tasks`      what the manifest says of each task, and whether its answers are `extractive`
+- `configs`    the manifest's facts about each config
+- `tasks`      the manifest's facts about each task, and whether its answers are `extractive`
 - `labels`     task, label, key (without capitals)
 - `files`      file, config, split, path
 - `instances`  one row of the dataset each: `row` (its number here), config, split, `question`, facts of its config;
-               `row_config` is the config that the row itself names, `control` a haystack without needle
+               `row_config` is the config stored in the row, `control` a haystack without needle
 - `questions`  each distinct query with its answers, over all configs: question_id, task, query, query_normal, waived
                (its answers are not text, so no passage is searched for them)
-- `answers`    question, answer, normal, plain, `article` (it is an article alone)
+- `answers`    question, answer, normal, plain, `article` (it is only an article)
 - `placements` one passage of one row each: row, position, pid, `text`, role, retrievers, rank, score, is_gold
 - `texts`      each distinct title and text: text, title, body, and both as words, normal and plain
-- `others`     each distinct pair of question and text that is not gold for it
+- `others`     each distinct pair of question and non-gold text
 """
 
 import os
@@ -29,7 +29,7 @@ from builders.errors import SetupError
 from validation.dataset import Dataset, File, enough, nested
 from validation.normal import normal_sql, plain_sql, words_sql
 
-MEMORY = "450MB"  # for DuckDB; what does not fit goes to its folder on disk
+MEMORY = "450MB"  # for DuckDB, which spills the rest to disk
 NOT_TEXT = "coalesce(answer_kind, 'text') != 'text'"
 
 Progress = Callable[[str], None]
@@ -56,29 +56,29 @@ _KEY = "md5_number(coalesce(p.title, '') || chr(31) || coalesce(p.text, ''))"
 
 
 class Measures:
-    """The tables of one dataset; `figures` holds numbers that checks report beside what they found."""
+    """The tables of one dataset; `figures` has numbers that checks report along with their findings."""
 
     def __init__(
         self, dataset: Dataset, connection: duckdb.DuckDBPyConnection, unreadable: dict[str, str] | None = None
     ) -> None:
         self.dataset = dataset
-        self.unreadable = unreadable or {}  # files by path that no table holds, and why
+        self.unreadable = unreadable or {}  # files by path that are in no table, and why
         self.connection = connection
         self.figures: dict[str, dict[str, Any]] = {}
-        self.once: set[str] = set()  # tables that several checks share, made when first asked for
+        self.once: set[str] = set()  # tables shared by several checks, created on first use
 
     def sql(self, query: str, parameters: object = None) -> list[tuple]:
         """The rows of a query."""
         return self.connection.execute(query, parameters).fetchall()
 
     def keep(self, name: str, table: pa.Table) -> None:
-        """Makes a table of what a check computed outside of SQL."""
+        """Creates a table of values computed outside of SQL."""
         self.connection.register("given", table)
         self.connection.execute(f"CREATE OR REPLACE TABLE {name} AS SELECT * FROM given")
         self.connection.unregister("given")
 
     def found(self, check: str, rows: list[tuple[Any, ...]], names: str = "config split id pid detail") -> str:
-        """SQL of what a check found outside of SQL."""
+        """SQL of findings computed outside of SQL."""
         columns = names.split()
         values = list(zip(*rows, strict=True)) or [()] * len(columns)
         types = [pa.int64() if name == "row" else pa.string() for name in columns]
@@ -87,7 +87,7 @@ class Measures:
         return f"SELECT * FROM found_{check}"
 
     def shared(self, name: str, query: str) -> str:
-        """The name of a table that several checks read, made of `query` when it is asked for first."""
+        """The name of a table that several checks read, created from `query` on first use."""
         if name not in self.once:
             self.connection.execute(f"CREATE TABLE {name} AS {query}")
             self.once.add(name)
@@ -130,11 +130,11 @@ def _fill(measures: Measures, progress: Progress) -> None:
             connection.execute("COMMIT")
             start += rows
         except (duckdb.BinderException, duckdb.CatalogException, duckdb.ParserException, duckdb.OutOfMemoryException):
-            raise  # no file's fault
+            raise  # not caused by a file
         except duckdb.Error as error:
             if "space" in str(error).lower():
                 raise
-            connection.execute("ROLLBACK")  # its footer can be read, and what it holds cannot
+            connection.execute("ROLLBACK")  # its footer is readable, its data is not
             measures.unreadable[file.path] = f"cannot be read: {str(error).splitlines()[0][:120]}"
     progress("normalising texts")
     for statement in _DERIVED:
@@ -155,7 +155,7 @@ def _fill_facts(connection: duckdb.DuckDBPyConnection, dataset: Dataset) -> None
 
 
 def _read(connection: duckdb.DuckDBPyConnection, number: int, dataset: Dataset, file: File, start: int) -> int:
-    """Adds a file's rows, their passages, and the texts that were not seen before; returns how many rows it has."""
+    """Adds a file's rows, their passages, and new texts; returns the number of rows."""
     parquet = "read_parquet($path, file_row_number = true)"
     source = dataset.manifest.rows_sql(parquet, file.config, also=["file_row_number"])
     rows = f'SELECT file_row_number + {start} AS "row", * FROM {source}'

@@ -1,4 +1,4 @@
-"""Other ways in which an answer may be written: dates in another order, numbers with and without separators."""
+"""Other notations of an answer: dates in another order, numbers with and without separators."""
 
 import re
 
@@ -11,7 +11,7 @@ _DATES = (
     re.compile(r"(?P<year>\d{4}) (?P<month>\d{1,2}) (?P<day>\d{1,2})"),
 )
 _GROUPED = re.compile(r"\d{1,3}(?: \d{3})+")
-_LONG = re.compile(r"\b(?:\d{5,}|[3-9]\d{3})\b")  # four digits from 1 or 2 are a year, which has no separator
+_LONG = re.compile(r"\b(?:\d{5,}|[3-9]\d{3})\b")  # four digits that start with 1 or 2 are a year, without separator
 
 
 def other_notations(plain: str) -> set[str]:

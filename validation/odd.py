@@ -1,10 +1,10 @@
-"""What differs from the most of its kind."""
+"""Values that differ from the most frequent one."""
 
 
 def odd_sql(key: str, value: str, source: str) -> str:
-    """SQL of the pairs (key, value) of a source in which a key has a value that is not its most frequent one.
+    """SQL of the pairs (key, value) of a source whose value is not the key's most frequent one.
 
-    Of values that are equally frequent the smallest counts as the right one. Rows without a key are left out.
+    Of equally frequent values the smallest counts as correct. Rows without a key are skipped.
     """
     return f"""
         SELECT {key}, {value} FROM (

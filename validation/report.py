@@ -1,4 +1,4 @@
-"""What a run of the suite leaves: validation.json, a table, and a page of HTML."""
+"""The reports of the suite: validation.json, a table, and an HTML page."""
 
 import json
 from importlib.metadata import version
@@ -15,7 +15,7 @@ FORMAT = "icr2-validation/1"
 
 
 def report(dataset: Dataset, outcomes: list[Outcome]) -> dict[str, Any]:
-    """The content of validation.json: bound to the manifest, without a clock or a machine."""
+    """The content of validation.json: tied to the manifest, without timestamps or machine names."""
     known = known_issues(dataset.manifest.name)
     checks = [_described(outcome, known.get(outcome.check.name, 0)) for outcome in outcomes]
     return {
@@ -66,7 +66,7 @@ def write_report(content: dict[str, Any], path: Path) -> None:
 
 
 def write_html(content: dict[str, Any], folder: Path) -> Path:
-    """Writes the report as one page, `index.html`, that needs nothing else; returns its path."""
+    """Writes the report as one self-contained page, `index.html`; returns its path."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
@@ -98,11 +98,11 @@ def _result(check: dict[str, Any]) -> str:
 
 
 def table(content: dict[str, Any]) -> Table:
-    """The report for a terminal: one line a check, cut where the terminal ends."""
+    """The report for a terminal: one line per check, cut to the terminal's width."""
     shown = Table()
     for name, width in (("check", 17), ("", 7), ("failing", 7), ("of", 17)):
         shown.add_column(name, min_width=width)
-    shown.add_column("what holds where it passes", no_wrap=True, overflow="ellipsis")
+    shown.add_column("what is checked", no_wrap=True, overflow="ellipsis")
     for check in content["checks"]:
         mark = _MARK[_result(check)]
         failing = f"{check['failing']:,}" if check["failing"] else ""

@@ -1,16 +1,16 @@
-"""Texts that share most of their word pairs, found without comparing all with all.
+"""Texts that share most of their word pairs, found without comparing all pairs of texts.
 
-Of two texts that share a part t of the smaller one's n pairs of words, any n - ceil(t n) + 1 pairs of the smaller one
-hold a shared one. So it is enough to look up the rarest few pairs of each text, and no pair of texts is missed.
+If two texts share a fraction t of the smaller one's n word pairs, any n - ceil(t n) + 1 pairs of the smaller one
+include a shared one. So looking up the rarest few pairs of each text misses no pair of texts.
 """
 
 from validation.measures import Measures
 
-NEAR = 0.9  # share of the smaller text's word pairs from which two texts are the same
+NEAR = 0.9  # share of the smaller text's word pairs above which two texts are near duplicates
 
 
 def ranked_pairs(m: Measures) -> str:
-    """The table of word pairs: text, pair (a 64-bit hash), n of the text, rank among the text's from the rarest."""
+    """The table of word pairs: text, pair (a 64-bit hash), n of the text, rank in the text (rarest first)."""
     m.shared(
         "word_pairs",
         """SELECT DISTINCT text, hash(pair) AS pair FROM (
@@ -22,7 +22,7 @@ def ranked_pairs(m: Measures) -> str:
 
 
 def ranked(table: str, owner: str, feature: str) -> str:
-    """SQL that adds to each owner's features how many it has and their rank from the rarest."""
+    """SQL that adds the number of each owner's features and their rank, rarest first."""
     return f"""
         SELECT {owner}, {feature}, count(*) OVER (PARTITION BY {owner}) AS n,
                row_number() OVER (PARTITION BY {owner} ORDER BY frequency, {feature}) AS rank
@@ -31,7 +31,7 @@ def ranked(table: str, owner: str, feature: str) -> str:
 
 
 def near_texts(m: Measures) -> str:
-    """The table of pairs of texts, both ways (a, b), that share NEAR of the smaller one's word pairs."""
+    """The table of pairs of texts (a, b), in both directions, that share NEAR of the smaller one's word pairs."""
     pairs = ranked_pairs(m)
     m.shared(
         "near_one_way",

@@ -1,4 +1,4 @@
-"""Runs checks over a dataset: what they find becomes counts per unit, of which Great Expectations expects none."""
+"""Runs checks over a dataset: findings become counts per unit, which Great Expectations expects to be zero."""
 
 import logging
 import os
@@ -25,7 +25,7 @@ Progress = Callable[[str], None]
 
 @dataclass
 class Outcome:
-    """What one check came to; `failing` of `examined` units break it, and `ids` names the first of what was found."""
+    """The outcome of one check: `failing` of `examined` units, and the first findings in `ids`."""
 
     check: Check
     status: str  # passed, failed or skipped
@@ -36,14 +36,14 @@ class Outcome:
 
 
 def chosen_checks(only: Sequence[str], skip: Sequence[str]) -> list[str]:
-    """The names of the checks to run, in their order; SetupError for a name that is none."""
+    """The names of the checks to run, in order; SetupError for an unknown name."""
     if unknown := sorted({*only, *skip} - set(CHECKS)):
         raise SetupError(f"no check {', '.join(unknown)}; there are {', '.join(CHECKS)}")
     return [name for name in CHECKS if (not only or name in only) and name not in skip]
 
 
 def run_suite(dataset: Dataset, names: Sequence[str], progress: Progress) -> list[Outcome]:
-    """The outcome of every check, those not named as skipped."""
+    """The outcome of every check; checks that are not named are skipped."""
     wanted = dataset.manifest.schema
     differences = {file.path: difference(dataset.folder / file.path, wanted) for file in dataset.files}
     unreadable = {path: why for path, why in differences.items() if why}
@@ -91,7 +91,7 @@ def _collect(m: Measures, check: Check) -> None:
 
 
 def _tables(m: Measures, checks: Sequence[Check]) -> dict[Unit, "pd.DataFrame"]:
-    """For each unit a table with a line for each instance, split or file, and how often it breaks each check."""
+    """For each unit, a table with a line per instance, split or file, and its number of findings for each check."""
     import pandas as pd
 
     instances = m.connection.execute('SELECT config, split, id FROM instances ORDER BY "row"').df()
@@ -111,7 +111,7 @@ def _counts(m: Measures, check: Check, table: "pd.DataFrame") -> np.ndarray:
     counts = np.zeros(len(table), dtype=np.float32)
     if check.unit == "instance":
         silent = m.sql(f'SELECT "row" FROM instances WHERE NOT coalesce({check.applies}, false)')
-        counts[[row for (row,) in silent]] = np.nan  # Great Expectations leaves them out
+        counts[[row for (row,) in silent]] = np.nan  # Great Expectations skips them
         found = m.sql('SELECT "row", count(*) FROM found WHERE "check" = ? GROUP BY "row"', [check.name])
         counts[[row for row, _ in found]] = [count for _, count in found]
         return counts
@@ -125,7 +125,7 @@ def _counts(m: Measures, check: Check, table: "pd.DataFrame") -> np.ndarray:
 
 
 def _expectations(gx: Any, unit: Unit, checks: Sequence[Check]) -> Any:
-    """Rows first, since an empty table meets every other expectation; then no offence in any column."""
+    """Rows first, since an empty table meets every other expectation; then zero findings in every column."""
     suite = gx.ExpectationSuite(name=unit)
     suite.add_expectation(gx.expectations.ExpectTableRowCountToBeBetween(min_value=1, meta={"check": "rows"}))
     for check in checks:
@@ -154,7 +154,7 @@ def _judge(results: Any, outcomes: dict[str, Outcome]) -> None:
 
 
 def _great_expectations() -> Any:
-    os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")  # it would report its use over the network
+    os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")  # otherwise it sends usage data
     import great_expectations
 
     logging.getLogger("great_expectations").setLevel(logging.WARNING)

@@ -18,11 +18,11 @@ def test_the_loop_normalises_as_squad_does() -> None:
 def test_every_difference_has_its_rule() -> None:
     """Short answers: "no" in "northern"."""
     assert kinds("no", "The northern coast.") == {("the loop", "inside a longer word"): 1}
-    assert kinds("US", "He left the U.S. early.") == {("the loop", "punctuation as a border of words"): 1}
+    assert kinds("US", "He left the U.S. early.") == {("the loop", "punctuation as a word boundary"): 1}
     assert kinds("known", "A well-known man.") == {}
-    assert kinds("well known", "A well-known man.") == {("ours", "punctuation as a border of words"): 1}
+    assert kinds("well known", "A well-known man.") == {("ours", "punctuation as a word boundary"): 1}
     assert kinds("well known", "A well–known man.") == {("ours", "punctuation of every script"): 1}
-    assert kinds("title he", "He sat.") == {("the loop", "title and text looked at apart"): 1}
+    assert kinds("title he", "He sat.") == {("the loop", "title and text searched separately"): 1}
 
 
 def test_what_no_rule_explains_is_seen() -> None:

@@ -48,7 +48,7 @@ def test_the_ratio_is_the_median_of_pairs_whose_order_alternates(monkeypatch: py
     model: Any = Answering()
     found = rap.compared(INSTANCES, method, model)
     assert (found.ours, found.peer, found.ratio) == (11, 15, 0.75)
-    assert found.notes[0] == "median of 3 pairs; the ratios go from 0.60 to 2.00"
+    assert found.notes[0] == "median of 3 pairs; the ratios range from 0.60 to 2.00"
     assert found.notes[1].startswith("41% of its time")  # 4.5 of 11
 
 

@@ -11,7 +11,7 @@ from builders.schema import PAGES, Page
 
 
 def small_corpus(tmp_path: Path, pages: list[Page], words: int = 100) -> Corpus:
-    """The corpus of `pages`, chunked; its files lie in a folder `corpus` of `tmp_path`."""
+    """The corpus of `pages`, chunked; its files are in the folder `corpus` of `tmp_path`."""
     folder = tmp_path / "corpus"
     folder.mkdir()
     table = page_table(pages)

@@ -1,4 +1,4 @@
-"""Which answers of a task can be scored, and which questions are left out for want of one."""
+"""Which answers of a task can be scored, and which questions are excluded without one."""
 
 from collections import Counter
 
@@ -28,7 +28,7 @@ def test_answers_of_claims_are_labels_in_the_spelling_of_the_task() -> None:
 
 
 def test_an_answer_that_is_no_label_is_counted_and_left_out() -> None:
-    """The word of the prompt is no label, and neither is a part of one."""
+    """The word of the prompt is not a label, and neither is a part of one."""
     counts = Counter[str]()
     claims = [asked("1", "NOT SUPPORTED", "SUPPORTED"), asked("2", "NOT ENOUGH INFO"), asked("3", "NOT", "no")]
     assert answerable(claims, HOVER, counts) == [claims[0]._replace(answers=["SUPPORTED"], answer_kind="label")]
@@ -45,7 +45,7 @@ def test_a_task_whose_answers_are_none_of_its_labels_is_refused() -> None:
 
 
 def test_a_task_whose_answers_are_no_text_is_refused() -> None:
-    """Signs are nothing once normalised, and `<unk>` stands for no answer."""
+    """Punctuation is empty once normalised, and `<unk>` means no answer."""
     nothing = [asked("1", "?!", task="t"), asked("2", "<unk>", "...", task="t")]
     with pytest.raises(SetupError, match=r"^tasks.t: no answer can be scored; the first is '\?!', wanted text$"):
         answerable(nothing, TaskSpec("t", "qa"), Counter())

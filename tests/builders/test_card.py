@@ -27,7 +27,7 @@ def metadata(text: str) -> dict:
 
 
 def test_every_file_by_its_own_path() -> None:
-    """No pattern, no data_dir, no name twice."""
+    """No pattern, no data_dir, no repeated name."""
     configs = metadata(card(manifest()))["configs"]
     assert [config["config_name"] for config in configs] == ["nq", "nq_hard"]
     assert configs[0]["data_files"] == [

@@ -1,4 +1,4 @@
-"""Claims with labels of their own, built end to end: a label is no text of the source, and is compared whole."""
+"""Claims with their own labels, built end to end: a label is not text of the source, and is compared as a whole."""
 
 import json
 from pathlib import Path

@@ -19,7 +19,7 @@ def reasons(
 
 
 def test_short_answers_do_not_empty_the_pool() -> None:
-    """Short answers: "no" stands in "northern" as letters alone, and "A" is a word of one passage only."""
+    """Short answers: "no" is only a substring of "northern", and "A" is a word of one passage only."""
     texts = ["The northern coast is long.", "Oslo has trams.", "A cat sat."]
     assert reasons(texts, ["no"]) == [None, None, None]
     assert reasons(texts, ["A"]) == [None, None, "contains_answer"]

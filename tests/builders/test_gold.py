@@ -1,4 +1,4 @@
-"""Which spans hold, which passages they touch, and which of those are gold."""
+"""Which spans are valid, which passages they touch, and which of those are gold."""
 
 from collections import Counter
 from pathlib import Path
@@ -127,18 +127,18 @@ def test_equal_passages_go_by_characters_then_by_order(corpus: Corpus):
 
 
 def test_labels_are_not_looked_for(tmp_path: Path):
-    """Labels are not text of the source: "supports" in a text is no sign of gold."""
+    """Labels are not text of the source: "supports" in a text does not indicate gold."""
     corpus = small_corpus(tmp_path, [page("1", "T", "One two three four.", "It supports.")], words=4)
     assert gold_rows(question(Span("1", 1, 0, 2, 12), answers=("SUPPORTS",)), corpus, "best") == ([0], [1])
 
 
 def test_answer_in_a_passage_does_not_make_it_gold(corpus: Corpus):
-    """Row 6 holds the answer, but no provenance."""
+    """Row 6 contains the answer, but no provenance."""
     assert gold_rows(question(Span("1", 1, 0, 1, 9), answers=("NYC",)), corpus, "best") == ([0], [])
 
 
 def test_answers_are_never_narrowed(corpus: Corpus):
-    """The gold passage holds the second alias only."""
+    """The gold passage contains only the second alias."""
     asked = question(Span("3", 1, 15, 1, 28), answers=("New York City", "NYC"))
     kept, _ = resolve(asked, corpus, {})
     assert kept and kept.answers == ["New York City", "NYC"]
@@ -152,7 +152,7 @@ def test_quotes(corpus: Corpus):
 
 
 def test_a_quote_without_words_is_its_whole_page(corpus: Corpus):
-    """FRAMES names pages alone; one that is gone is counted, and a question that needs all is left out."""
+    """FRAMES names only pages; a missing one is counted, and a question that needs all is excluded."""
     titles = page_numbers_by_title(corpus, {"One", "Gone"})
     one, gone = Quote("One", ""), Quote("Gone", "")
     kept, counted = resolve(question(quotes=(one,)), corpus, titles, needs_all=True)
@@ -221,7 +221,7 @@ def test_all_real_provenance_holds(tmp_path: Path, shared_data: Path):
 
 
 def test_ids_and_not_names_decide(tmp_path: Path):
-    """A page and its disambiguation page share a name and more; only the page that the id names is gold."""
+    """A page and its disambiguation page share a title; only the page with the id is gold."""
     band, other = page("10", "Gordi (band)", "Gordi is a band."), page("11", "Gordi", "Gordi may refer to a band.")
     corpus = small_corpus(tmp_path, [band, other])
     assert gold_rows(question(Span("10", 1, 0, 1, 5)), corpus, "all") == ([0], [])

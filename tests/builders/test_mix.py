@@ -124,7 +124,7 @@ def test_shared_contexts_fit_the_longest_query() -> None:
 
 
 def test_gold_position_is_uniform() -> None:
-    """Over 2,000 questions the gold passage of 20 stands in every place about 100 times.
+    """Over 2,000 questions the gold passage of 20 is at every position about 100 times.
 
     Chi-square with 19 degrees of freedom passes 43.8 once in a thousand.
     """

@@ -1,4 +1,4 @@
-"""The whole build on a tiny KILT: what every row must hold, and that nothing but the inputs decides a byte."""
+"""The whole build on a tiny KILT: required fields of every row, and bytes that depend only on the inputs."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What the registries of retrievers and readers say, and what a manifest and the docs take from them."""
+"""The registries of retrievers and readers, and their descriptions in manifest and docs."""
 
 import re
 from collections import Counter

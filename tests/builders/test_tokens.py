@@ -35,7 +35,7 @@ def test_a_folder_and_a_file_are_the_same(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["🍕 pizza", "a\n\nb", "naïve café", "12,345", "   ", "東京", "x" * 300])
 def test_counts_are_those_of_transformers(text: str, tokenizer: Any) -> None:
-    """The text as it is, not pieces of it."""
+    """The whole text, not parts of it."""
     assert token_counter("smollm2").count(text) == len(tokenizer(text)["input_ids"])
 
 

@@ -46,7 +46,7 @@ def write_tiny_kilt(folder: Path, seed: int = 7, shuffled: bool = False) -> Path
 
 
 def page(n: int, rng: Random, words: Sequence[str] = WORDS) -> dict:
-    """A page of two paragraphs; the first names a sign that stands nowhere else."""
+    """A page of two paragraphs; the first contains a word that occurs nowhere else."""
     sentences = [" ".join(rng.choices(words, k=rng.randint(8, 20))).capitalize() + "." for _ in range(9)]
     first = f"Place {n} lies on {rng.choice(words)} street and its sign is zq{n}x. "
     text = [f"Place {n}\n", first + " ".join(sentences[:4]) + "\n", " ".join(sentences[4:]) + "\n"]

@@ -1,4 +1,4 @@
-"""Publishing from within a test, and what a repository on loopback then holds."""
+"""Publishing from within a test, and the resulting repository on loopback."""
 
 import random
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Datasets that are ready to be published, made from a copy of a built one without building again."""
+"""Datasets ready to publish, derived from a copy of a built one without another build."""
 
 import hashlib
 import json
@@ -21,7 +21,7 @@ Row = dict[str, Any]
 
 
 def manifest_of(folder: Path) -> dict[str, Any]:
-    """The manifest as it stands."""
+    """The current manifest."""
     return json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
 
 
@@ -59,7 +59,7 @@ def only(folder: Path, configs: Iterable[str], version: str = "1.0.0") -> Path:
 
 
 def change_rows(folder: Path, config: str, split: str, change: Callable[[list[Row]], list[Row]]) -> None:
-    """Writes a split again with changed rows, and makes the manifest fit."""
+    """Rewrites a split with changed rows, and updates the manifest."""
     manifest = manifest_of(folder)
     (file,) = manifest["configs"][config]["files"][split]
     path = folder / file["path"]

@@ -1,4 +1,4 @@
-"""The card: what loads by it, what it says, and what it must survive."""
+"""The card: loading by it, its content, and unusual values."""
 
 import hashlib
 import io
@@ -105,7 +105,7 @@ def test_every_config_loads_as_it_was_written(carded: Path, tmp_path: Path) -> N
 
 
 def test_the_head_is_what_the_hub_takes(carded: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Names become paths and configs; no name twice; no data_dir and no missing file."""
+    """Names become paths and configs; no repeated name, no data_dir, no missing file."""
     text = (carded / "README.md").read_text(encoding="utf-8")
     with caplog.at_level(logging.WARNING), warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -204,7 +204,7 @@ def test_without_confounders(dataset: Path) -> None:
     (dataset / "validation.json").unlink()
     write_card(dataset)
     text = (dataset / "README.md").read_text(encoding="utf-8")
-    assert "2k tokens in which its gold passages stand among random passages" in text
+    assert "2k tokens that mix its gold passages with random passages" in text
     assert "**Retrieval.**" not in text
     assert "retrievers.png" not in text
     assert not (dataset / "figures" / "retrievers.png").exists()
@@ -244,10 +244,10 @@ def test_what_did_not_pass_is_said(more: dict, says: str, small: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "says"),
     [
-        (lambda v: v | {"manifest_sha256": "0" * 64}, "of another build"),
-        (lambda v: v | {"format": "icr2-validation/9"}, "not of the format"),
+        (lambda v: v | {"manifest_sha256": "0" * 64}, "belongs to another build"),
+        (lambda v: v | {"format": "icr2-validation/9"}, "does not have the format"),
         (lambda v: v | {"checks": [{"name": "x"}]}, "a check without"),
-        (lambda v: [v], "not of the format"),
+        (lambda v: [v], "does not have the format"),
     ],
 )
 def test_a_foreign_validation_is_refused(spoil: Callable[[dict], Any], says: str, small: Path) -> None:

@@ -139,12 +139,12 @@ def test_configs_splits_version_and_recipe(built: Path, other: Path) -> None:
 
 def test_an_id_that_stands_twice_is_refused(built: Path, other: Path) -> None:
     change_rows(other, "1k_p0", "test", lambda rows: [*rows, rows[3]])
-    with pytest.raises(SetupError, match=f"id {rows_of(built, '1k_p0', 'test')[3]['id']} stands twice"):
+    with pytest.raises(SetupError, match=f"id {rows_of(built, '1k_p0', 'test')[3]['id']} occurs twice"):
         compare(str(built), str(other))
 
 
 def test_a_file_that_was_changed_by_hand_is_no_equal_one(built: Path, other: Path) -> None:
-    """The manifest still says what it said."""
+    """The manifest is unchanged."""
     config, split = next((name, next(iter(about["files"]))) for name, about in manifest_of(other)["configs"].items())
     (entry,) = manifest_of(other)["configs"][config]["files"][split]
     path = other / entry["path"]
@@ -164,7 +164,7 @@ def test_a_file_that_was_changed_by_hand_is_no_equal_one(built: Path, other: Pat
 def test_what_is_no_dataset_is_refused(built: Path, tmp_path: Path, hub: LoopbackHub) -> None:
     with pytest.raises(SetupError, match=r"has no manifest.json"):
         compare(str(built), str(tmp_path))
-    with pytest.raises(SetupError, match="the dataset 'me/none' is no folder, and the Hub did not give it"):
+    with pytest.raises(SetupError, match="the dataset 'me/none' is not a folder, and the Hub did not serve it"):
         compare(str(built), "me/none")
 
 

@@ -1,4 +1,4 @@
-"""What the card says, piece by piece."""
+"""The facts of the card, one by one."""
 
 import pytest
 

@@ -36,7 +36,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def in_a_thread(cause: Exception) -> RuntimeError:
-    """What the client makes of an error while it uploads."""
+    """The client's exception for an error during an upload."""
     error = RuntimeError("Error while uploading 'x' to the Hub.")
     error.__cause__ = cause
     return error
@@ -56,7 +56,7 @@ def test_the_hub_may_say_how_long(waits: list[float]) -> None:
 
 def test_tries_are_counted(waits: list[float]) -> None:
     with pytest.raises(
-        Unreachable, match=r"^trying: the Hub does not answer \(503 of the Hub\); nothing that was sent"
+        Unreachable, match=r"^trying: the Hub does not answer \(503 of the Hub\); uploaded files are kept"
     ):
         patiently("trying", after(*(refusing(503) for _ in range(len(WAITS) + 1))))
     assert waits == list(WAITS)

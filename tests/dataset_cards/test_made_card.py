@@ -1,4 +1,4 @@
-"""The card of a made dataset says what its contexts are, and nothing of sources that it does not have."""
+"""The card of a synthetic dataset describes its contexts, and mentions no sources that it does not have."""
 
 import json
 from pathlib import Path
@@ -18,7 +18,7 @@ from tests.builders.synthetic.small import build_controlled, build_given, questi
 
 @pytest.fixture(scope="module")
 def controlled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Made-up facts, with their card."""
+    """Invented facts, with their card."""
     folder = build_controlled(tmp_path_factory.mktemp("controlled"))
     write_card(folder)
     return folder
@@ -38,7 +38,7 @@ def test_made_up_contexts_are_called_so(controlled: Path) -> None:
     card = (controlled / "README.md").read_text()
     head = yaml.safe_load(card.split("---\n")[1])
     assert head["license"] == "apache-2.0" and "synthetic" in head["tags"]
-    assert "Synthetic: every person, place and thing in these contexts is made up" in card
+    assert "Synthetic: every person, place, thing and text in these contexts is invented" in card
     assert "8 queries of controlled_1hop and controlled_2hop over contexts of 1k and 2k tokens." in card
     assert "6 test, 2 validation" in card  # each at four depths
     assert "at (`depth` + 50) modulo 100" in card
@@ -47,7 +47,7 @@ def test_made_up_contexts_are_called_so(controlled: Path) -> None:
     statistics = json.loads((controlled / "statistics.json").read_text())["configs"]
     depths = [split["depths"] for splits in statistics.values() for split in splits.values()]
     assert sum(sum(found.values()) for found in depths) == 64 and {len(found) for found in depths} == {4}
-    assert "the column `depth` says where" in card and "No row has a flag." in card
+    assert "`depth` is the percentage of the non-gold" in card and "No row has a flag." in card
     figures = {path.stem for path in (controlled / "figures").iterdir()}
     assert figures == {"composition", "gold_position", "tokens"}
     assert "icr2 build recipe.yaml --out again" in card
@@ -59,7 +59,7 @@ def test_what_a_source_gives_is_called_so(given: Path) -> None:
     assert "| `given_full` | none | 12 |" in card and "| `given_2k` | 1,792 | 12 |" in card
     assert "| `answer_in_given` | 2 | 8.33% |" in card
     assert "hotpot_dev_distractor_v1.json" in card
-    assert "The source chose them, and one of them may hold" in card
+    assert "The source chose them, and one of them may contain" in card
     assert "synthetic" not in card.lower()
 
 

@@ -80,7 +80,7 @@ def test_files_of_a_config_by_path_and_pattern() -> None:
     ("card", "says"),
     [
         (theirs({"config_name": "nq", "data_dir": "nq"}), "config nq lists no data_files"),
-        (theirs({**NQ, "data_files": "gone/*.parquet"}), "lists gone/\\*.parquet, which is not there"),
+        (theirs({**NQ, "data_files": "gone/*.parquet"}), "lists gone/\\*.parquet, which does not exist"),
         (theirs(NQ, NQ), "lists a config twice"),
         ("---\na: [1\n---\n", "does not parse"),
         ("# no head\n", "nq/test.parquet would no longer load"),

@@ -1,4 +1,4 @@
-"""Publishing to a Hub on loopback: what arrives, what is left as it is, and what is refused."""
+"""Publishing to a Hub on loopback: uploaded, unchanged and refused files."""
 
 import hashlib
 import json
@@ -129,7 +129,7 @@ def test_another_schema_is_refused_by_its_footer(dataset: Path, hub: LoopbackHub
 
 def test_other_kinds_of_files_are_refused(dataset: Path, hub: LoopbackHub) -> None:
     with_config(hub, "old", "old/test.jsonl", b"{}\n")
-    with pytest.raises(SetupError, match=r"old/test.jsonl, which is no Parquet"):
+    with pytest.raises(SetupError, match=r"old/test.jsonl, which is not Parquet"):
         publish(dataset, hub)
 
 
@@ -137,7 +137,7 @@ def test_private(built: Path, hub: LoopbackHub) -> None:
     publish(built, hub, private=True)
     assert hub.state.repos[REPO].private
     hub.state.repos[REPO].private = False
-    with pytest.raises(SetupError, match="is there and public"):
+    with pytest.raises(SetupError, match="exists and is public"):
         publish(built, hub, private=True)
 
 
@@ -159,10 +159,10 @@ def test_a_dry_run_changes_nothing(dataset: Path, hub: LoopbackHub) -> None:
     release = checked_release(dataset, None, Console(quiet=True))
     changes, note = remote_plan(release, repository(hub))
     assert changes.send.keys() == files_of(dataset).keys()
-    assert "would be made" in note
+    assert "would be created" in note
     assert hub.state.repos == {}
     publish(dataset, hub)
-    assert "these bytes already" in remote_plan(release, repository(hub))[1]
+    assert "already has v1.0.0 with these bytes" in remote_plan(release, repository(hub))[1]
     only(dataset, ["1k_p75"], version="1.1.0")
     before = writes(hub)
     changes, note = remote_plan(checked_release(dataset, None, Console(quiet=True)), repository(hub))
@@ -176,7 +176,7 @@ def test_a_dry_run_needs_no_hub(built: Path, hub: LoopbackHub, monkeypatch: pyte
     release = checked_release(built, None, Console(quiet=True))
     nowhere = Repository(HfApi(endpoint="http://127.0.0.1:9"), REPO)
     changes, note = remote_plan(release, nowhere)
-    assert (len(changes.send), note[:21]) == (31, "the Hub was not asked")
+    assert (len(changes.send), note[:23]) == (31, "the Hub was not reached")
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     assert "HF_HUB_OFFLINE is set" in remote_plan(release, repository(hub))[1]
     assert hub.requests == []

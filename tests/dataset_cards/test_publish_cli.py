@@ -1,4 +1,4 @@
-"""The options of `icr2 publish`: what is refused in one line, and what a dry run says."""
+"""The options of `icr2 publish`: refusals in one line, and the output of a dry run."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ def run(*arguments: object) -> Result:
 @pytest.mark.parametrize(
     ("repo", "says"),
     [
-        ("icr2", "name its owner too, such as me/icr2"),
+        ("icr2", "include the owner, such as me/icr2"),
         ("me/icr--2", "Cannot have -- or .."),
         ("datasets/me/icr2", "must be in the form"),
         ("me/icr 2", "must use alphanumeric chars"),
@@ -48,7 +48,7 @@ def test_without_a_token(built: Path, hub: LoopbackHub, tmp_path: Path, monkeypa
 def test_another_version(built: Path, hub: LoopbackHub) -> None:
     error = run("publish", built, "--repo", "me/icr2", "--version", "2.0.0", "--endpoint", hub.url).exception
     assert isinstance(error, SetupError)
-    assert "the version is set in the recipe" in str(error)
+    assert "set the version in the recipe" in str(error)
     assert hub.requests == []
 
 
@@ -57,8 +57,8 @@ def test_a_dry_run_without_network(built: Path, monkeypatch: pytest.MonkeyPatch)
     done = run("publish", built, "--repo", "me/icr2", "--dry-run")
     assert done.exit_code == 0
     lines = done.stdout.splitlines()
-    assert lines[0] == "tiny 1.0.0 may be published: validated, 31 files checked"
-    assert lines[1].startswith("the Hub was not asked: ")
+    assert lines[0] == "tiny 1.0.0 can be published: validated, 31 files checked"
+    assert lines[1].startswith("the Hub was not reached: ")
     size = (built / "2k_p75/test-00000-of-00001.parquet").stat().st_size
     assert f"send 2k_p75/test-00000-of-00001.parquet {size:,} bytes" in lines
     total = sum(path.stat().st_size for path in built.rglob("*") if path.is_file())
@@ -69,4 +69,4 @@ def test_publish_then_a_dry_run(built: Path, hub: LoopbackHub) -> None:
     assert run("publish", built, "--repo", "me/icr2", "--private", "--endpoint", hub.url).exit_code == 0
     assert hub.state.repos["me/icr2"].private
     lines = run("publish", built, "--repo", "me/icr2", "--dry-run", "--endpoint", hub.url).stdout.splitlines()
-    assert lines[1:] == ["me/icr2 has v1.0.0 with these bytes already", "tag v1.0.0; nothing was changed"]
+    assert lines[1:] == ["me/icr2 already has v1.0.0 with these bytes", "tag v1.0.0; nothing was changed"]

@@ -56,7 +56,7 @@ def test_every_config_loads_from_an_empty_cache(built: Path, hub: LoopbackHub, t
         f"tag v1.0.0 {hub.url}/datasets/{REPO}/tree/v1.0.0",
         'load_dataset("me/icr2", "1k_p0", revision="v1.0.0")',
     ]
-    assert "nothing was done" in publish(built, hub, tmp_path / "home")
+    assert "nothing to do" in publish(built, hub, tmp_path / "home")
     configs = list(manifest_of(built)["configs"])
     assert "2k_p75" in configs
     loaded = load(built, hub, tmp_path / "reader", "v1.0.0", *configs)
@@ -111,7 +111,7 @@ def test_killed_in_the_middle(at: str, skip: int, built: Path, hub: LoopbackHub,
 
 @pytest.mark.parametrize("token", [TOKEN, READER], ids=["may write", "may only read"])
 def test_the_token_is_nowhere(token: str, dataset: Path, hub: LoopbackHub, tmp_path: Path) -> None:
-    """Not in what is printed, logged at the most talkative level, or left in the folder, the cache or the home."""
+    """Not in the output, the debug log, the folder, the cache or the home folder."""
     for line in ("PUT /large", "POST .*/commit/", "GET .*/refs"):
         hub.fault(line, status=500)
     log, home = tmp_path / "log.txt", tmp_path / "home"

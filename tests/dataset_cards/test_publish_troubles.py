@@ -1,4 +1,4 @@
-"""Publishing in foul weather: errors, lost connections, others at work, runs that were stopped."""
+"""Publishing under failures: errors, lost connections, concurrent commits, interrupted runs."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from tests.hub.server import LoopbackHub
 
 
 def test_stopped_before_the_tag(dataset: Path, hub: LoopbackHub) -> None:
-    """The commit is there, so only the tag is made."""
+    """The commit exists, so only the tag is created."""
     first = publish(dataset, hub)
     repo = hub.state.repos[REPO]
     repo.tags.clear()
@@ -68,7 +68,7 @@ def test_a_commit_in_between_is_built_upon(built: Path, hub: LoopbackHub) -> Non
 
 
 def test_a_file_changed_in_between_is_sent_again(built: Path, hub: LoopbackHub) -> None:
-    """It was equal when first read, and is not when the commit is made."""
+    """It was equal when first read, but not at the commit."""
     publish(built, hub)
     repo = hub.state.repos[REPO]
     repo.tags.clear()
@@ -100,7 +100,7 @@ def test_a_config_added_in_between_is_kept(built: Path, dataset: Path, hub: Loop
 def test_a_hub_that_stays_away(built: Path, hub: LoopbackHub) -> None:
     hub.fault("POST .*/commit/", status=503, times=99)
     with pytest.raises(
-        Unreachable, match=r"sending files and committing: the Hub does not answer .*503.* run the same command again"
+        Unreachable, match=r"sending files and committing: the Hub does not answer .*503.* rerun the same command"
     ):
         publish(built, hub)
     repo = hub.state.repos[REPO]
@@ -121,7 +121,7 @@ def test_an_address_without_a_hub(built: Path, hub: LoopbackHub) -> None:
 
 @pytest.mark.parametrize(
     ("token", "says"),
-    [("hf_unknown", "does not know the token .401.; set HF_TOKEN"), (READER, "may not do that .403.; use one")],
+    [("hf_unknown", "rejects the token .401.; set HF_TOKEN"), (READER, "lacks permission .403.; use one")],
 )
 def test_tokens_that_may_not(token: str, says: str, built: Path, hub: LoopbackHub) -> None:
     hub.fault("PUT /large", status=500, times=99)
@@ -135,6 +135,6 @@ def test_a_file_changed_after_the_check_is_not_committed(dataset: Path, hub: Loo
     release = checked_release(dataset, None, Console(quiet=True))
     path = "1k_p0/test-00000-of-00001.parquet"
     (dataset / path).write_bytes(b"something else")
-    with pytest.raises(SetupError, match=f"{path} was changed while it was sent"):
+    with pytest.raises(SetupError, match=f"{path} was changed during the upload"):
         publish_release(release, repository(hub), private=False)
     assert on_hub(hub.state.repos[REPO]) == {}

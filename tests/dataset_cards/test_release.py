@@ -1,4 +1,4 @@
-"""What is refused before anything is sent, each in one line that says what to run."""
+"""Refusals before anything is sent, each in one line that names the command to run."""
 
 import json
 import shutil
@@ -109,9 +109,9 @@ def test_a_release_holds_every_file_of_the_manifest_and_what_stands_beside(datas
             r"did not validate \(gold_overlap failed\)",
             id="failed",
         ),
-        pytest.param(edited("validation.json", complete=False), "leaves out checks or configs", id="incomplete"),
+        pytest.param(edited("validation.json", complete=False), "skips checks or configs", id="incomplete"),
         pytest.param(
-            edited("validation.json", checks=[]), "of an older suite, without answer_in_context", id="old suite"
+            edited("validation.json", checks=[]), "comes from an older suite, without answer_in_context", id="old suite"
         ),
         pytest.param(without("statistics.json"), "statistics.json is missing; run: icr2 card", id="no statistics"),
         pytest.param(
@@ -161,7 +161,7 @@ def test_names_that_datasets_takes(split: str, dataset: Path) -> None:
 
 def test_the_version_is_set_in_the_recipe(dataset: Path) -> None:
     assert checked(dataset, "1.0.0").version == checked(dataset, "v1.0.0").version == "1.0.0"
-    with pytest.raises(SetupError, match=r"the dataset is 1.0.0; the version is set in the recipe"):
+    with pytest.raises(SetupError, match=r"the dataset is 1.0.0; set the version in the recipe"):
         checked(dataset, "1.0.1")
 
 

@@ -31,13 +31,13 @@ def lead_to(url: str, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def environment(url: str, home: Path, **more: str) -> dict[str, str]:
-    """The variables of a process of its own, with an empty cache."""
+    """The environment of a separate process, with an empty cache."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith("HF_")}
     own = {"HF_ENDPOINT": url, "HF_HOME": str(home), "HF_TOKEN": TOKEN, "HF_HUB_DISABLE_XET": "1"}
     return {**kept, "PYTHONPATH": str(ROOT), **own, **more}
 
 
 def python(code: str, env: dict[str, str], *arguments: object) -> subprocess.CompletedProcess[str]:
-    """Runs Python code in a process of its own."""
+    """Runs Python code in a separate process."""
     command = [sys.executable, "-c", code, *map(str, arguments)]
     return subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)

@@ -1,4 +1,4 @@
-"""Troubles to order: what goes wrong with the next requests that match."""
+"""Injected faults: errors for the next matching requests."""
 
 import re
 import threading

@@ -26,7 +26,7 @@ class Request:
 
 @dataclass
 class LoopbackHub:
-    """The running server: its address, what it keeps, what it was asked, and what is to go wrong."""
+    """The running server: its address, state, request log, and injected faults."""
 
     url: str
     state: Hub

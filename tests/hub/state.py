@@ -92,7 +92,7 @@ class Hub:
         self._committing = threading.Lock()
 
     def repo(self, name: str, may_read_private: bool) -> Repo:
-        """A repository by its name; one that may not be seen does not exist."""
+        """A repository by its name; an invisible one counts as missing."""
         repo = self.repos.get(name)
         if repo is None or (repo.private and not may_read_private):
             raise Refused(404, "Repository not found", "RepoNotFound")
@@ -105,7 +105,7 @@ class Hub:
         return repo
 
     def store(self, oid: str, content: bytes) -> None:
-        """Keeps a large file whose bytes are those of its id."""
+        """Stores a large file if its bytes match its id."""
         if hashlib.sha256(content).hexdigest() != oid:
             raise Refused(400, "the content is not that of its oid")
         self.large[oid] = content

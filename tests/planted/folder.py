@@ -35,7 +35,7 @@ class Folder:
         return self.path / self.files(config)[split][0]["path"]
 
     def files(self, config: str) -> dict[str, list[Row]]:
-        """What the manifest says of a config's files, by split."""
+        """The manifest's entries for a config's files, by split."""
         about: Row = self.manifest["configs"][config]
         files: dict[str, list[Row]] = about.get("files", about)  # in format 1 a config is its files
         return files
@@ -45,7 +45,7 @@ class Folder:
         return pq.read_table(self.file(config, split)).to_pylist()
 
     def write(self, config: str, split: str, rows: list[Row], schema: pa.Schema | None = None) -> None:
-        """Writes a split back, and what the manifest says of it."""
+        """Writes a split and updates its manifest entry."""
         schema = schema or pq.read_schema(self.file(config, split))
         pq.write_table(pa.Table.from_pylist(rows, schema=schema), self.file(config, split))
         self.describe(config, split)
@@ -80,7 +80,7 @@ class Folder:
                 self.write(config, split, rows)
 
     def change_passage(self, pid: str, change: Callable[[Row], None]) -> list[Found]:
-        """Changes a passage wherever it stands, and the token counts with it; returns where."""
+        """Changes a passage in all rows, with their token counts; returns the rows."""
         found = []
         for config in self.configs:
             for split in self.files(config):
@@ -106,7 +106,7 @@ def recount(row: Row) -> None:
 
 
 def non_gold(row: Row, role: str | None = None) -> int:
-    """The position of a row's first passage that is not gold, of a role where one is named."""
+    """The position of a row's first non-gold passage, optionally of one role."""
     return next(
         at
         for at, passage in enumerate(row["passages"])

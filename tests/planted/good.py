@@ -1,4 +1,4 @@
-"""A dataset without a fault, built from made-up pages: large enough for every check to have something to say."""
+"""A dataset without defects, built from invented pages: large enough for every check to apply."""
 
 import re
 from pathlib import Path

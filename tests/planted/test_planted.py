@@ -22,7 +22,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def outcomes_of(folder: Path, without: tuple[str, ...] = ()) -> dict[str, Outcome]:
-    """What the suite says of a folder."""
+    """The report of the suite on a folder."""
     names = [name for name in CHECKS if name not in without]
     return {outcome.check.name: outcome for outcome in run_suite(read_dataset(folder), names, lambda step: None)}
 

@@ -21,7 +21,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def texts(good: Path) -> Iterator[Callable[[Sequence[str]], Measures]]:
-    """Measures whose table `texts` holds given texts, numbered from 0."""
+    """Measures whose table `texts` contains the given texts, numbered from 0."""
     connection = duckdb.connect()
 
     def make(given: Sequence[str]) -> Measures:

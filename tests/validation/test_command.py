@@ -137,7 +137,7 @@ def test_what_is_no_dataset_is_refused(tmp_path: Path, dataset: Path) -> None:
         (tmp_path / "nothing",): "no manifest.json",
         (dataset, "--only", "spelling"): "no check spelling",
         (dataset, "--config", "9k_p0"): "no config 9k_p0",
-        (dataset, "--fail-on", "anything"): "--fail-on is error or warning",
+        (dataset, "--fail-on", "anything"): "invalid --fail-on",
     }.items():
         done = validate(*arguments)
         assert done.returncode == 2, arguments

@@ -1,4 +1,4 @@
-"""The suite on made datasets: nothing is found in a sound one, and what is planted is found."""
+"""The suite on synthetic datasets: no findings in a sound one, and planted defects are found."""
 
 import shutil
 from collections.abc import Callable
@@ -17,7 +17,7 @@ CONFIG = "controlled_1k"
 
 @pytest.fixture(scope="module")
 def controlled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Made-up facts; not to be changed."""
+    """Invented facts; not to be changed."""
     return build_controlled(tmp_path_factory.mktemp("controlled"))
 
 
@@ -79,7 +79,7 @@ def test_gold_at_another_depth(planted: Folder) -> None:
 
 
 def test_a_depth_more_often_than_others(planted: Folder) -> None:
-    """Every depth as often, seen over all rows of a split."""
+    """Every depth is equally frequent over all rows of a split."""
     for split in ("test", "validation"):
         rows = planted.rows(CONFIG, split)
         kept = [row for row in rows if row["depth"] == 0] * 40

@@ -27,7 +27,7 @@ NO_PLACES = Check("places", "no query asks for a place", "places are easy", "war
 
 @pytest.fixture
 def foreign(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An installed package that registers NO_PLACES, and one that registers what is no check."""
+    """An installed package that registers NO_PLACES, and one that registers something other than a check."""
     points = {
         name: EntryPoint(name, f"tests.validation.test_registry:{value}", CHECKS.group)
         for name, value in {"no_places": "NO_PLACES", "broken": "FIXTURE"}.items()

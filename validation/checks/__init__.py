@@ -1,4 +1,4 @@
-"""Every check, in the order in which it is reported; a new one is a file here and its name in NAMES."""
+"""Every check, in report order; to add one, add a file here and its name to NAMES."""
 
 from importlib import import_module
 
@@ -6,16 +6,16 @@ from builders.registry import Registry
 from validation.checks.base import Check
 
 NAMES = (
-    # the files
+    # files
     "rows", "schema", "manifest",
-    # each row for itself
+    # single rows
     "ids", "complete", "facts", "gold", "roles", "ratio", "budget", "token_count", "flags", "passage_twice",
     "pid_text", "context",
-    # rows against each other
+    # consistency between rows
     "question", "matched", "same_gold", "nested", "order", "split_overlap",
     # leaks
     "answer_in_context", "waiver", "gold_overlap", "near_duplicate", "markers", "gold_position", "artefact",
-    # what a user should know
+    # warnings
     "answers_of_task", "answer_in_gold", "other_notation", "sibling_answer", "near_gold", "query_in_passage",
     "answer_in_query", "gold_page_overlap", "near_query", "retriever_shares", "encoding",
 )  # fmt: skip

@@ -1,13 +1,13 @@
-"""No passage but gold holds an answer."""
+"""Only gold passages contain an answer."""
 
 from validation.checks.base import Check
 from validation.measures import Measures
 
-GIVEN = "answer_in_given"  # the flag of rows whose source gives a distractor that holds an answer
+GIVEN = "answer_in_given"  # the flag of rows whose source provides a distractor with an answer
 
 
 def leaks(m: Measures) -> str:
-    """The table of question, text and the answer that stands in a text which is not gold for the question."""
+    """The table of question, text and answer where a non-gold text contains the answer."""
     return m.shared(
         "leaks",
         """SELECT question, text, min(answer) AS answer
@@ -23,7 +23,7 @@ def leaks(m: Measures) -> str:
 
 def _find(m: Measures) -> str:
     return f"""
-        SELECT "row", pid, 'a ' || role || ' passage holds the answer ' || answer AS detail
+        SELECT "row", pid, 'a ' || role || ' passage contains the answer ' || answer AS detail
         FROM {leaks(m)} JOIN instances USING (question) JOIN placements p USING ("row", text) WHERE NOT is_gold
           AND NOT (family = 'given' AND role = 'confounder' AND list_contains(flags, '{GIVEN}'))
     """
@@ -31,8 +31,8 @@ def _find(m: Measures) -> str:
 
 CHECK = Check(
     name="answer_in_context",
-    says="no passage but gold holds an answer or alias in its text or title, normalised, on word borders",
-    why="the question can be answered without its evidence, so retrieval is not what is measured",
+    says="only gold passages contain an answer or alias in text or title, as whole words after normalisation",
+    why="the question can be answered without its evidence, so the score does not measure retrieval",
     severity="error",
     unit="instance",
     find=_find,

@@ -1,14 +1,14 @@
-"""Gold holds an answer, where the task asks for one."""
+"""Gold contains an answer, where the task is extractive."""
 
 from validation.checks.base import Check
 from validation.measures import Measures
 
-EXTRACTIVE = "NOT waived AND extractive"  # labels and replies are no text of the evidence
+EXTRACTIVE = "NOT waived AND extractive"  # labels and replies do not occur in the evidence
 ANSWERED = f"{EXTRACTIVE} AND NOT control"
 
 
 def lacking(m: Measures) -> str:
-    """The table of rows whose gold holds no answer."""
+    """The table of rows whose gold contains no answer."""
     return m.shared(
         "lacking",
         f"""SELECT "row" FROM instances
@@ -22,13 +22,13 @@ def lacking(m: Measures) -> str:
 
 
 def _find(m: Measures) -> str:
-    return f"""SELECT "row", NULL AS pid, 'no gold passage holds an answer' AS detail FROM {lacking(m)}"""
+    return f"""SELECT "row", NULL AS pid, 'no gold passage contains an answer' AS detail FROM {lacking(m)}"""
 
 
 CHECK = Check(
     name="answer_in_gold",
-    says="a gold passage holds an answer, where the task is to find one in the text",
-    why="annotators marked evidence from which the answer follows, but its words stand elsewhere or in another form",
+    says="a gold passage contains an answer, where the task is extractive",
+    why="annotators marked evidence that implies the answer, but its words are elsewhere or in another form",
     severity="warning",
     unit="instance",
     find=_find,

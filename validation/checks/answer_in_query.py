@@ -1,4 +1,4 @@
-"""The query does not name its answer."""
+"""The query does not contain its answer."""
 
 from validation.checks.answer_in_gold import EXTRACTIVE
 from validation.checks.base import Check
@@ -7,7 +7,7 @@ from validation.measures import Measures
 
 def _find(m: Measures) -> str:
     return f"""
-        SELECT "row", NULL AS pid, 'the query holds its answer ' || hint AS detail
+        SELECT "row", NULL AS pid, 'the query contains its answer ' || hint AS detail
         FROM (SELECT question, min(answer) AS hint FROM answers JOIN questions USING (question)
               WHERE NOT article AND contains(' ' || query_normal || ' ', ' ' || normal || ' ') GROUP BY question)
         JOIN instances USING (question) WHERE {EXTRACTIVE}
@@ -16,7 +16,7 @@ def _find(m: Measures) -> str:
 
 CHECK = Check(
     name="answer_in_query",
-    says="no query holds its own answer",
+    says="no query contains its own answer",
     why="the question can be answered by choosing a name in it (which of two is older?), without any passage",
     severity="warning",
     unit="instance",

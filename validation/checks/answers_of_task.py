@@ -1,11 +1,11 @@
-"""The answers of a task are those that its kind is for."""
+"""The answers of a task match its kind."""
 
 from validation.checks.answer_in_gold import ANSWERED, lacking
 from validation.checks.base import Check
 from validation.measures import Measures
 
 MOST = 0.95  # of a task's rows in a split that may lack their answer in gold
-LEAST = 20  # rows, below which a share says nothing
+LEAST = 20  # rows needed for a meaningful share
 
 
 def _find(m: Measures) -> str:
@@ -20,7 +20,7 @@ def _find(m: Measures) -> str:
 
 CHECK = Check(
     name="answers_of_task",
-    says="no task has rows whose answers are nearly all (95 %) missing from gold, where its kind says they stand there",
+    says="in no extractive task nearly all answers (95 %) are missing from gold",
     why="the answers are of another kind, such as labels: prompt, leak filter and scorer then treat all rows wrongly",
     severity="error",
     unit="split",

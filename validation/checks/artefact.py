@@ -1,13 +1,13 @@
-"""Surface features do not tell gold from the rest."""
+"""Surface features do not reveal gold."""
 
 import numpy as np
 
 from validation.checks.base import Check
 from validation.measures import Measures
 
-MOST = 0.65  # area under the ROC curve that a probe may reach on what the mix controls
-ROWS, OTHERS = 400, 6  # instances of a split, and passages of each that are not gold, that the probe sees
-LEAST = 50  # instances, below which a probe says nothing
+MOST = 0.65  # largest AUC of a probe on features that the mix controls
+ROWS, OTHERS = 400, 6  # instances of a split, and non-gold passages of each, for the probe
+LEAST = 50  # instances needed for a meaningful probe
 TENTHS = 10
 
 _FEATURES = {
@@ -42,9 +42,9 @@ def _find(m: Measures) -> str:
             auc = _auc(seen[name], seen["is_gold"], seen["instance"])
             reached[name] = max(reached.get(name, 0.0), round(auc, 3))
             if name == "position" and states_depths:
-                continue  # there the row says where gold stands; gold_position looks at how often
+                continue  # these rows set the depth of gold; gold_position checks the frequencies
             if name in CONTROLLED and auc > MOST:
-                found.append((config, split, None, None, f"{name} tells gold from the rest: AUC {auc:.2f}"))
+                found.append((config, split, None, None, f"{name} reveals gold: AUC {auc:.2f}"))
     m.figures["artefact"] = {f"greatest AUC of {name}": auc for name, auc in reached.items()}
     return m.found("artefact", found)
 
@@ -57,7 +57,7 @@ def _surface(m: Measures) -> str:
 
 def _seen(m: Measures, config: str, split: str) -> dict[str, np.ndarray]:
     """Features of a split's gold and of some other passages of the same instances, by their group."""
-    chance = 'hash("row" || \' \' || "position")'  # others in each row of a shared context
+    chance = 'hash("row" || \' \' || "position")'  # different in each row of a shared context
     rows = m.sql(
         f"""SELECT is_gold, "row", "position" / greatest(n_passages, 1), s.* EXCLUDE (text)
         FROM (SELECT * FROM placements JOIN (
@@ -92,15 +92,15 @@ def _auc(features: np.ndarray, is_gold: np.ndarray, instance: np.ndarray) -> flo
         return 0.5
     model = make_pipeline(StandardScaler(), LogisticRegression(class_weight="balanced"))
     folds = GroupKFold(5)
-    with threadpool_limits(1):  # the matrices are small; threads would only wait for each other
+    with threadpool_limits(1):  # the matrices are small; threads would only slow it down
         scores = cross_val_predict(model, features, is_gold, groups=instance, cv=folds, method="decision_function")
     return float(roc_auc_score(is_gold, scores))
 
 
 CHECK = Check(
     name="artefact",
-    says="a logistic regression on position, or on marks in the text, does not tell gold from the rest (AUC 0.65)",
-    why="a model could find gold without reading; length and style, which the source decides, are reported beside it",
+    says="a logistic regression on position or on formatting does not separate gold from other passages (AUC 0.65)",
+    why="a model could find gold without reading; AUCs of length and style, set by the source, are only reported",
     severity="error",
     unit="split",
     find=_find,

@@ -1,4 +1,4 @@
-"""What a check is."""
+"""The definition of a check."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ Unit = Literal["instance", "split", "file"]
 class Check:
     """One rule for a dataset.
 
-    `find` returns SQL of what breaks it: for the unit `instance` the columns row, pid, detail; for `split` and `file`
-    config, split, id, pid, detail. `applies` is a condition on `instances`: elsewhere the rule has nothing to say.
+    `find` returns SQL of the violations: for the unit `instance` the columns row, pid, detail; for `split` and `file`
+    config, split, id, pid, detail. `applies` is a condition on `instances`: the rule covers only these rows.
     """
 
     name: str
-    says: str  # what holds where the check passes
-    why: str  # what it means to a user where it does not
+    says: str  # what is checked
+    why: str  # what a failure means to a user
     severity: Severity
     unit: Unit
     find: Callable[[Measures], str]

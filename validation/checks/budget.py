@@ -13,8 +13,8 @@ def _find(m: Measures) -> str:
 
 CHECK = Check(
     name="budget",
-    says="no prompt has more tokens than its length leaves after the reserve for the output",
-    why="a model of that length would cut the prompt or refuse it",
+    says="no prompt exceeds its budget: the length minus the reserve for the output",
+    why="a model with that context length would truncate or reject the prompt",
     severity="error",
     unit="instance",
     find=_find,

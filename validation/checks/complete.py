@@ -1,4 +1,4 @@
-"""Nothing that a reader needs is null or empty."""
+"""No required field is null or empty."""
 
 from validation.checks.base import Check
 from validation.measures import Measures
@@ -27,8 +27,8 @@ def _find(m: Measures) -> str:
 
 CHECK = Check(
     name="complete",
-    says="no query, answer, passage or other field that a reader needs is null or empty",
-    why="a row with a hole cannot be asked or scored",
+    says="no query, answer, passage or other required field is null or empty",
+    why="an incomplete row cannot be prompted or scored",
     severity="error",
     unit="instance",
     find=_find,

@@ -11,7 +11,7 @@ def _find(m: Measures) -> str:
         WHERE "row" IN (SELECT "row" FROM instances WHERE shared) GROUP BY "row" """,
     )
     return """
-        SELECT "row", NULL AS pid, 'its passages are not those of the first row of its context' AS detail
+        SELECT "row", NULL AS pid, 'its passages differ from those of the first row of its context' AS detail
         FROM (SELECT "row", context, first_value(context) OVER same AS own
               FROM instances JOIN context_texts USING ("row")
               WINDOW same AS (PARTITION BY config, split, context_id ORDER BY "row"))

@@ -1,4 +1,4 @@
-"""Texts are whole: no trace of a wrong decoding or of mark-up."""
+"""Texts are clean: no trace of wrong decoding or markup."""
 
 from validation.checks.base import Check
 from validation.measures import Measures
@@ -14,7 +14,7 @@ TRACES = {
 
 def _find(m: Measures) -> str:
     found = " ".join(
-        f"WHEN regexp_matches(title || ' ' || body, '{pattern}') THEN 'holds {what}'"
+        f"WHEN regexp_matches(title || ' ' || body, '{pattern}') THEN 'contains {what}'"
         for what, pattern in TRACES.items()
     )
     return f"""
@@ -25,8 +25,8 @@ def _find(m: Measures) -> str:
 
 CHECK = Check(
     name="encoding",
-    says="no passage shows a wrong decoding or left-over mark-up",
-    why="the source has such text itself, or it was decoded wrongly on the way; a model reads noise",
+    says="no passage shows wrong decoding or left-over markup",
+    why="the source has such text, or it was decoded wrongly; a model reads noise",
     severity="warning",
     unit="instance",
     find=_find,

@@ -1,4 +1,4 @@
-"""Config, task and kind of a row are those of the manifest."""
+"""Config, task and kind of a row match the manifest."""
 
 from typing import get_args
 
@@ -19,7 +19,7 @@ def _find(m: Measures) -> str:
                 CASE WHEN coalesce(answer_kind, '') NOT IN {(*get_args(AnswerKind), "none")}
                      THEN 'has the answer_kind ' || coalesce(answer_kind, 'null') END,
                 CASE WHEN answer_kind = 'label' AND t.kind != 'fact'
-                     THEN 'has a label as answer, and its task has the kind ' || t.kind END,
+                     THEN 'has a label as answer, but its task has the kind ' || t.kind END,
                 CASE WHEN coalesce(trim(question_id), '') = '' THEN 'has no question_id' END]) AS detail
             FROM instances i LEFT JOIN tasks t ON t.task = i.task WHERE coalesce(trim(i.task), '') != '')
         WHERE detail IS NOT NULL
@@ -28,7 +28,7 @@ def _find(m: Measures) -> str:
 
 CHECK = Check(
     name="facts",
-    says="config, task, kind and answer_kind of every row are those that the manifest gives",
+    says="config, task, kind and answer_kind of every row match the manifest",
     why="rows are prompted, scored and grouped by these fields, also after configs were concatenated",
     severity="error",
     unit="instance",

@@ -1,13 +1,13 @@
-"""Flags are known, and say the truth about the length and the place of gold."""
+"""Flags are known, and agree with the length and the position of gold."""
 
 from validation.checks.answer_in_context import GIVEN, leaks
 from validation.checks.base import Check
 from validation.measures import Measures
 
 KNOWN = ("underfull", "short_pool", "answer_filter_not_applicable", "article_answer", "unmatchable_answer")
-OF_A_FAMILY = {"given": GIVEN}  # flags that rows of one family alone may have
-NEAR = 1.5  # passages, the longest of its context, by which gold may miss its depth,
-DENSER = 0.02  # of the context on top: depths count tokens, and this check counts characters
+OF_A_FAMILY = {"given": GIVEN}  # flags of one family only
+NEAR = 1.5  # tolerated deviation of gold from its depth, in longest passages of the context,
+DENSER = 0.02  # plus this share of the context: depths count tokens, this check counts characters
 
 
 def _find(m: Measures) -> str:
@@ -23,8 +23,8 @@ def _find(m: Measures) -> str:
         UNION ALL
         {_at_another_depth()}
         UNION ALL
-        SELECT "row", NULL, CASE WHEN held THEN 'a given passage holds the answer, and it is not flagged {GIVEN}'
-                                 ELSE 'is flagged {GIVEN}, and no given passage holds the answer' END
+        SELECT "row", NULL, CASE WHEN held THEN 'a given passage contains the answer, but it is not flagged {GIVEN}'
+                                 ELSE 'is flagged {GIVEN}, but no given passage contains the answer' END
         FROM (SELECT "row", list_contains(flags, '{GIVEN}') AS flagged, "row" IN (
                   SELECT "row" FROM {leaks(m)} JOIN instances USING (question) JOIN placements USING ("row", text)
                   WHERE role = 'confounder') AS held
@@ -34,9 +34,9 @@ def _find(m: Measures) -> str:
 
 
 def _at_another_depth() -> str:
-    """SQL of rows that say a depth at which no gold stands: characters of other passages before it, of all."""
+    """SQL of rows without gold at their depth: the share of other passages' characters that precede it."""
     return f"""
-        SELECT "row", NULL, 'says depth ' || any_value(depth) || ', and gold stands at ' ||
+        SELECT "row", NULL, 'says depth ' || any_value(depth) || ', but gold is at ' ||
                list(round(100 * before / total)::INTEGER ORDER BY "position")::VARCHAR
         FROM (SELECT "row", "position", depth, is_gold, max(size) OVER (PARTITION BY "row") AS longest,
                      sum(other) OVER (PARTITION BY "row") AS total,
@@ -52,8 +52,8 @@ def _at_another_depth() -> str:
 
 CHECK = Check(
     name="flags",
-    says="flags and depth are known and true: `underfull` below the share of the budget, a depth where gold stands",
-    why="users drop, keep and compare rows by their flags",
+    says="flags are known, `underfull` agrees with the budget, and gold is at the stated depth",
+    why="users filter and compare rows by their flags",
     severity="error",
     unit="instance",
     find=_find,

@@ -1,4 +1,4 @@
-"""No passage but gold repeats a gold passage."""
+"""No other passage repeats a gold passage."""
 
 from validation.checks.base import Check
 from validation.measures import Measures
@@ -17,8 +17,8 @@ def _find(m: Measures) -> str:
 
 CHECK = Check(
     name="gold_overlap",
-    says="no passage but gold repeats a gold passage to 90 % of the smaller one's word pairs",
-    why="the evidence stands in the context a second time, and finding that copy counts as a miss",
+    says="no other passage shares 90 % of the smaller one's word pairs with a gold passage",
+    why="the context contains the evidence twice, and finding the copy counts as a miss",
     severity="error",
     unit="instance",
     find=_find,

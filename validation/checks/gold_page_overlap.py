@@ -1,4 +1,4 @@
-"""Test questions are not about pages that train questions are about."""
+"""Test questions do not share gold pages with train questions."""
 
 from validation.checks.base import Check
 from validation.checks.sibling_answer import PAGE
@@ -20,7 +20,7 @@ def _find(m: Measures) -> str:
 CHECK = Check(
     name="gold_page_overlap",
     says="no page that is gold in train is gold in validation or test",
-    why="a model trained on the train split has read the evidence of a test question for another question",
+    why="a model trained on the train split has already read a test question's evidence",
     severity="warning",
     unit="instance",
     find=_find,

@@ -1,4 +1,4 @@
-"""Gold may stand anywhere in a context."""
+"""Gold is uniformly distributed over the context."""
 
 from collections import Counter, defaultdict
 
@@ -6,10 +6,10 @@ from validation.checks.base import Check
 from validation.measures import Measures
 
 BINS = 5
-LEAST = 30  # gold passages, below which a test says nothing
-CHANCE = 0.001  # that a dataset without a fault fails this check, over all its splits
+LEAST = 30  # gold passages needed for a meaningful test
+CHANCE = 0.001  # probability that a sound dataset fails this check, over all its splits
 
-Counts = dict[tuple[str, str], Counter[int]]  # by config and split: how much gold stands in each part
+Counts = dict[tuple[str, str], Counter[int]]  # by config and split: gold in each part
 
 
 def _find(m: Measures) -> str:
@@ -34,7 +34,7 @@ def _find(m: Measures) -> str:
 
 
 def _fifths(m: Measures) -> tuple[Counts, Counts]:
-    """Gold in each fifth of the passages of contexts that state no depth: what there is, and what chance gives."""
+    """Gold in each fifth of contexts without a depth: observed and expected counts."""
     observed: Counts = defaultdict(Counter)
     expected: Counts = defaultdict(Counter)
     for config, split, n, fifth, count in m.sql(f"""
@@ -50,7 +50,7 @@ def _fifths(m: Measures) -> tuple[Counts, Counts]:
 
 
 def _depths(m: Measures) -> tuple[Counts, Counts]:
-    """Contexts at each depth that one states: what there is, and equal numbers."""
+    """Contexts at each depth: observed counts, and equal expected ones."""
     observed: Counts = defaultdict(Counter)
     expected: Counts = defaultdict(Counter)
     for config, split, depth, count, share in m.sql("""
@@ -62,8 +62,8 @@ def _depths(m: Measures) -> tuple[Counts, Counts]:
 
 CHECK = Check(
     name="gold_position",
-    says="gold stands in every part of the context equally often (chi-square over fifths or stated depths)",
-    why="a model could find gold by its place, and scores would mix position with retrieval",
+    says="gold is equally frequent in every part of the context (chi-square over fifths or stated depths)",
+    why="a model could find gold by its position, and scores would mix position with retrieval",
     severity="error",
     unit="split",
     find=_find,

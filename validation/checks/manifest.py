@@ -1,4 +1,4 @@
-"""The files are those of the manifest, to the byte."""
+"""The files match the manifest, to the byte."""
 
 from collections.abc import Iterator
 from hashlib import file_digest
@@ -33,19 +33,19 @@ def _differences(folder: Path, file: File) -> Iterator[str]:
         yield f"has {size:,} bytes, the manifest says {file.bytes:,}"
     with path.open("rb") as content:
         if file_digest(content, "sha256").hexdigest() != file.sha256:
-            yield "has another sha256 than the manifest says"
+            yield "has a different sha256 than in the manifest"
     try:
         rows = pq.read_metadata(path).num_rows
     except (ArrowException, OSError):
-        return  # the check of the schema says so
+        return  # reported by the schema check
     if rows != file.rows:
         yield f"has {rows:,} rows, the manifest says {file.rows:,}"
 
 
 CHECK = Check(
     name="manifest",
-    says="every file is there with the bytes, rows and sha256 of the manifest, and no other",
-    why="a file was changed, lost or added after the build; what is known of the build does not hold for it",
+    says="the folder has exactly the manifest's files, with their bytes, rows and sha256",
+    why="a file was changed, lost or added after the build, so the manifest no longer describes the dataset",
     severity="error",
     unit="file",
     find=_find,

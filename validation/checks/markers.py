@@ -1,14 +1,14 @@
-"""No mark of the knowledge source's layout is left in a passage."""
+"""No layout marker of the knowledge source is left in a passage."""
 
 from validation.checks.base import Check
 from validation.measures import Measures
 
-MARKS = r"BULLET::::|(^|\n)\s*Section::::"  # a sentence may speak of the second; only at its start is it a mark
+MARKS = r"BULLET::::|(^|\n)\s*Section::::"  # the second may occur in a sentence; only at its start is it a marker
 
 
 def _find(m: Measures) -> str:
     return f"""
-        SELECT "row", pid, 'holds a mark of the source, in a ' || role || ' passage' AS detail
+        SELECT "row", pid, 'contains a layout marker, in a ' || role || ' passage' AS detail
         FROM (SELECT text FROM texts WHERE regexp_matches(body, '{MARKS}') OR regexp_matches(title, '{MARKS}'))
         JOIN placements USING (text)
     """
@@ -16,8 +16,8 @@ def _find(m: Measures) -> str:
 
 CHECK = Check(
     name="markers",
-    says="no passage holds a mark of the source's layout (BULLET::::, a leading Section::::)",
-    why="where gold was cleaned and distractors were not, or the other way, the mark gives gold away",
+    says="no passage contains a layout marker of the source (BULLET::::, a leading Section::::)",
+    why="if only gold or only distractors were cleaned, the marker reveals gold",
     severity="error",
     unit="instance",
     find=_find,

@@ -6,7 +6,7 @@ from validation.measures import Measures
 
 def _find(m: Measures) -> str:
     return """
-        SELECT g.config, g.split, there.id, NULL AS pid, 'is missing; it stands in ' || there.config AS detail
+        SELECT g.config, g.split, there.id, NULL AS pid, 'is missing; it is in ' || there.config AS detail
         FROM (SELECT family, length, split, id, min(config) AS config FROM instances
               WHERE ratio IS NOT NULL AND id IS NOT NULL GROUP BY ALL) there
         JOIN (SELECT DISTINCT c.config, family, length, split FROM instances JOIN configs c USING (family, length)
@@ -17,8 +17,8 @@ def _find(m: Measures) -> str:
 
 CHECK = Check(
     name="matched",
-    says="the same instances stand in every ratio of a length",
-    why="ratios are compared pair by pair; an instance without its partner breaks the comparison",
+    says="every ratio of a length has the same instances",
+    why="ratios are compared in pairs; an instance without its counterpart breaks the comparison",
     severity="error",
     unit="split",
     find=_find,

@@ -1,4 +1,4 @@
-"""No two passages of a context that are not gold repeat each other."""
+"""No two non-gold passages of a context repeat each other."""
 
 from validation.checks.base import Check
 from validation.measures import Measures
@@ -19,8 +19,8 @@ def _find(m: Measures) -> str:
 
 CHECK = Check(
     name="near_duplicate",
-    says="no two passages of a context, gold aside, share 90 % of the smaller one's word pairs",
-    why="the context holds less than its length says",
+    says="no two non-gold passages of a context share 90 % of the smaller one's word pairs",
+    why="the context contains less than its length suggests",
     severity="error",
     unit="instance",
     find=_find,

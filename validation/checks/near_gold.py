@@ -1,11 +1,11 @@
-"""No random passage comes near a gold one."""
+"""No random passage is similar to a gold one."""
 
 from validation.checks.base import Check
 from validation.measures import Measures
 from validation.similar import ranked_pairs
 
 ALIKE = 0.5  # Jaccard index of the word pairs
-LEAST = 8  # word pairs, below which a likeness says nothing
+LEAST = 8  # word pairs needed for a meaningful similarity
 
 
 def _find(m: Measures) -> str:
@@ -20,7 +20,7 @@ def _find(m: Measures) -> str:
         GROUP BY g, t, ng, nt HAVING count(*) >= {ALIKE} * (ng + nt - count(*))""",
     )
     return """
-        SELECT p."row", p.pid, 'is half a copy of the gold passage ' || min(g.pid) AS detail
+        SELECT p."row", p.pid, 'shares half of its word pairs with the gold passage ' || min(g.pid) AS detail
         FROM near_gold_texts n JOIN placements g ON g.text = n.g AND g.is_gold
         JOIN placements p ON p.text = n.t AND p."row" = g."row" AND p.role = 'random' GROUP BY p."row", p.pid
     """
@@ -29,7 +29,7 @@ def _find(m: Measures) -> str:
 CHECK = Check(
     name="near_gold",
     says="no random passage shares half of its word pairs with a gold passage (Jaccard index)",
-    why="pages made from one pattern (years, places) look like the evidence, so `random` is harder than it says",
+    why="pages with one template (years, places) resemble the evidence, so `random` is harder than its name suggests",
     severity="warning",
     unit="instance",
     find=_find,

@@ -1,4 +1,4 @@
-"""No query nearly repeats one of another split."""
+"""No query nearly repeats a query of another split."""
 
 from validation.checks.base import Check
 from validation.measures import Measures
@@ -16,7 +16,7 @@ def _find(m: Measures) -> str:
     words = m.shared("ranked_words", ranked("query_words", "question", "word"))
     return f"""
         WITH split_of AS (SELECT DISTINCT question, split FROM instances)
-        SELECT "row", NULL AS pid, 'nearly asks what ' || other || ' asks' AS detail
+        SELECT "row", NULL AS pid, 'nearly repeats ' || other AS detail
         FROM (SELECT a.question, a.split, min(b.split || ' (' || qb.question_id || ')') AS other
               FROM (SELECT x.question AS a, y.question AS b, any_value(x.n) AS na, any_value(y.n) AS nb
                     FROM {words} x JOIN {words} y USING (word)

@@ -1,4 +1,4 @@
-"""A shorter context is a part of a longer one."""
+"""A shorter context is a subset of a longer one."""
 
 from validation.checks.base import Check
 from validation.measures import Measures
@@ -13,7 +13,7 @@ def _find(m: Measures) -> str:
 
 
 def longer(m: Measures) -> str:
-    """The table of pairs: a row, and the row of the same instance and ratio at the next length."""
+    """The table of pairs: a row, and that of the same instance and ratio at the next length."""
     return m.shared(
         "longer",
         """SELECT * FROM (

@@ -1,4 +1,4 @@
-"""Passages that two contexts of an instance share stand in the same order."""
+"""Passages shared by two contexts of an instance have the same order."""
 
 from validation.checks.base import Check
 from validation.checks.nested import longer
@@ -7,7 +7,7 @@ from validation.measures import Measures
 
 def _find(m: Measures) -> str:
     return f"""
-        SELECT "row", min(pid) AS pid, 'stands in another order in ' || other_config AS detail
+        SELECT "row", min(pid) AS pid, 'has another order in ' || other_config AS detail
         FROM (SELECT "row", p.pid, q."position" AS there, other_config,
                      lag(q."position") OVER (PARTITION BY "row", other ORDER BY p."position") AS before
               FROM (SELECT "row", longer AS other, longer_config AS other_config FROM {longer(m)}
@@ -25,7 +25,7 @@ def _find(m: Measures) -> str:
 
 CHECK = Check(
     name="order",
-    says="passages that contexts of one instance share keep their relative order",
+    says="passages shared by contexts of one instance keep their relative order",
     why="a change of score between configs could come from a passage that moved",
     severity="error",
     unit="instance",

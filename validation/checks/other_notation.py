@@ -1,4 +1,4 @@
-"""No passage but gold holds an answer in another notation."""
+"""Only gold passages contain an answer in another notation."""
 
 import pyarrow as pa
 
@@ -10,7 +10,7 @@ from validation.notation import other_notations
 
 
 def noted(m: Measures) -> str:
-    """The table of question, text and answer, where a text that is not gold holds it in another notation only."""
+    """The table of question, text and answer, where a non-gold text contains it only in another notation."""
     variants = [
         (question, answer, variant)
         for question, answer, plain, article in m.sql("SELECT question, answer, plain, article FROM answers")
@@ -38,15 +38,15 @@ def noted(m: Measures) -> str:
 
 def _find(m: Measures) -> str:
     return f"""
-        SELECT "row", pid, 'a ' || role || ' passage holds ' || answer || ' in another notation' AS detail
+        SELECT "row", pid, 'a ' || role || ' passage contains ' || answer || ' in another notation' AS detail
         FROM {noted(m)} JOIN instances USING (question) JOIN placements USING ("row", text) WHERE NOT is_gold
     """
 
 
 CHECK = Check(
     name="other_notation",
-    says="no passage but gold holds an answer written otherwise (accents, ß, dates, separators in numbers)",
-    why="a reader who knows that both are the same can answer without the evidence",
+    says="only gold passages contain an answer in another notation (accents, ß, dates, separators in numbers)",
+    why="a reader who recognises the notation can answer without the evidence",
     severity="warning",
     unit="instance",
     find=_find,

@@ -1,4 +1,4 @@
-"""No passage stands twice in a context."""
+"""No passage occurs twice in a context."""
 
 from validation.checks.base import Check
 from validation.measures import Measures
@@ -6,15 +6,15 @@ from validation.measures import Measures
 
 def _find(m: Measures) -> str:
     return """
-        SELECT "row", pid, 'stands ' || count(*) || ' times' AS detail FROM placements
+        SELECT "row", pid, 'occurs ' || count(*) || ' times' AS detail FROM placements
         WHERE pid IS NOT NULL GROUP BY "row", pid HAVING count(*) > 1
     """
 
 
 CHECK = Check(
     name="passage_twice",
-    says="no passage stands twice in a context",
-    why="a repeated passage takes the place of a distractor and shifts attention to itself",
+    says="no passage occurs twice in a context",
+    why="a repeated passage replaces a distractor and draws attention",
     severity="error",
     unit="instance",
     find=_find,

@@ -1,14 +1,14 @@
-"""No passage but gold holds the query."""
+"""Only gold passages contain the query."""
 
 from validation.checks.base import Check
 from validation.measures import Measures
 
-LEAST = 4  # words of a query, below which it may stand anywhere
+LEAST = 4  # words of a query; shorter ones may occur anywhere
 
 
 def _find(m: Measures) -> str:
     return f"""
-        SELECT "row", pid, 'a ' || role || ' passage holds the query' AS detail
+        SELECT "row", pid, 'a ' || role || ' passage contains the query' AS detail
         FROM (SELECT question, text FROM others JOIN questions USING (question) JOIN texts t USING (text)
               WHERE len(string_split(query_normal, ' ')) >= {LEAST}
                 AND contains(' ' || t.normal || ' ', ' ' || query_normal || ' '))
@@ -18,8 +18,8 @@ def _find(m: Measures) -> str:
 
 CHECK = Check(
     name="query_in_passage",
-    says="no passage but gold holds the query word for word",
-    why="the question was likely written from that passage, which would then be evidence",
+    says="only gold passages contain the query word for word",
+    why="the question was probably written from that passage, which would make it evidence",
     severity="warning",
     unit="instance",
     find=_find,

@@ -5,7 +5,7 @@ from validation.measures import Measures
 
 
 def _find(m: Measures) -> str:
-    # whole passages allow to miss the wanted number by half of one
+    # with whole passages, the number may be off by half a passage
     return """
         SELECT "row", NULL AS pid, CASE
             WHEN abs(confounding_ratio - achieved) > 1e-6
@@ -25,8 +25,8 @@ def _find(m: Measures) -> str:
 
 CHECK = Check(
     name="ratio",
-    says="the confounding ratio is the nearest to the config's that whole passages allow, and stated as it is",
-    why="the ratio is what an ICR² config stands for",
+    says="the confounding ratio is stated correctly and as near to the config's as whole passages allow",
+    why="the ratio defines an ICR² config",
     severity="error",
     unit="instance",
     find=_find,

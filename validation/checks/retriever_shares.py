@@ -1,11 +1,11 @@
-"""Every retriever has its share of the confounders."""
+"""Every retriever contributes confounders."""
 
 from validation.checks.base import Check
 from validation.measures import Measures
 
-LEAST = 0.02  # of a split's confounders that each retriever finds, alone or with others
-ALONE = 0.95  # of them, from which one retriever alone makes the split
-ENOUGH = 100  # confounders, below which a share says nothing
+LEAST = 0.02  # smallest share of a split's confounders that each retriever finds, alone or with others
+ALONE = 0.95  # share found by one retriever alone, above which it dominates the split
+ENOUGH = 100  # confounders needed for a meaningful share
 
 
 def _find(m: Measures) -> str:
@@ -16,7 +16,7 @@ def _find(m: Measures) -> str:
         WITH found AS (SELECT config, split, retrievers FROM placements JOIN instances USING ("row")
                        WHERE role = 'confounder')
         SELECT config, split, name AS id, NULL AS pid,
-               'found ' || shared || ' of ' || n || ' confounders, ' || alone || ' of them alone' AS detail
+               'found ' || shared || ' of ' || n || ' confounders, ' || alone || ' of them as the only one' AS detail
         FROM (SELECT config, split, name, count(*) AS n,
                      count(*) FILTER (list_contains(retrievers, name)) AS shared,
                      count(*) FILTER (retrievers = [name]) AS alone
@@ -28,7 +28,7 @@ def _find(m: Measures) -> str:
 CHECK = Check(
     name="retriever_shares",
     says="every retriever found at least 2 % of a split's confounders, and none found 95 % of them alone",
-    why="confounders come from one kind of retriever alone, so they confound in one way",
+    why="confounders come from one kind of retriever, so they all confound in the same way",
     severity="warning",
     unit="split",
     find=_find,

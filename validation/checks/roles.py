@@ -1,4 +1,4 @@
-"""Roles, retrievers, ranks and scores belong together."""
+"""Roles, retrievers, ranks and scores are consistent."""
 
 from validation.checks.base import Check
 from validation.measures import Measures
@@ -12,7 +12,7 @@ def _find(m: Measures) -> str:
                 WHEN coalesce(role, '') NOT IN ('gold', 'confounder', 'random')
                     THEN 'has the role ' || coalesce(role, 'null')
                 WHEN synthetic AND (coalesce(len(retrievers), 0) > 0 OR rank IS NOT NULL)
-                    THEN 'has a retriever, and its dataset was made without one'
+                    THEN 'has a retriever, but its dataset is synthetic'
                 WHEN synthetic THEN NULL
                 WHEN role = 'confounder' AND (coalesce(len(retrievers), 0) = 0 OR rank IS NULL OR score IS NULL)
                     THEN 'is a confounder without retriever, rank or score'
@@ -28,7 +28,7 @@ def _find(m: Measures) -> str:
 
 CHECK = Check(
     name="roles",
-    says="confounders that retrievers found name them and their rank; all other passages have neither",
+    says="retrieved confounders list retrievers and rank; all other passages have neither",
     why="shares of retrievers and confounding ratios are counted from these fields",
     severity="error",
     unit="instance",

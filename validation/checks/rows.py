@@ -1,4 +1,4 @@
-"""Every table has rows: an empty one would pass any other check."""
+"""Every split has rows: an empty one would pass any other check."""
 
 from collections import Counter
 
@@ -23,7 +23,7 @@ def _find(m: Measures) -> str:
 CHECK = Check(
     name="rows",
     says="every split of every config has at least one row",
-    why="an empty split scores nothing, and every other check would pass it",
+    why="an empty split measures nothing, and every other check would pass it",
     severity="error",
     unit="split",
     find=_find,

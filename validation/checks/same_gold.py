@@ -13,7 +13,7 @@ def _find(m: Measures) -> str:
         USING ("row")""",
     )
     return f"""
-        SELECT "row", NULL AS pid, 'its gold is not that of most of its rows' AS detail
+        SELECT "row", NULL AS pid, 'its gold differs from that of most of its rows' AS detail
         FROM ({odd_sql("id", "texts", golds)}) JOIN {golds} USING (id, texts)
     """
 
@@ -21,7 +21,7 @@ def _find(m: Measures) -> str:
 CHECK = Check(
     name="same_gold",
     says="an instance has the same gold passages at every length and ratio",
-    why="a change of score between configs could come from the evidence instead of the context around it",
+    why="a change of score between configs could come from the evidence instead of its context",
     severity="error",
     unit="instance",
     find=_find,

@@ -1,4 +1,4 @@
-"""Every file has the one Arrow schema of a release."""
+"""Every file has the Arrow schema of its format."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from validation.measures import Measures
 
 
 def difference(path: Path, wanted: pa.Schema) -> str | None:
-    """How a file's schema differs from the wanted one, or None."""
+    """How a file's schema differs from the expected one, or None."""
     if not path.is_file():
         return "is missing"
     try:
@@ -20,7 +20,7 @@ def difference(path: Path, wanted: pa.Schema) -> str | None:
     if missing := set(wanted.names) - set(schema.names):
         return f"has no column {', '.join(sorted(missing))}"
     if extra := set(schema.names) - set(wanted.names):
-        return f"has a column too many: {', '.join(sorted(extra))}"
+        return f"has an extra column: {', '.join(sorted(extra))}"
     for field in wanted:
         if not schema.field(field.name).type.equals(field.type):
             return f"{field.name} is {schema.field(field.name).type}, not {field.type}"
@@ -37,8 +37,8 @@ def _find(m: Measures) -> str:
 
 CHECK = Check(
     name="schema",
-    says="every file has the same Arrow schema, that of the format in the manifest",
-    why="files of different types cannot be read together; no other check looks into a file that fails this one",
+    says="every file has the Arrow schema of the manifest's format",
+    why="files of different types cannot be read together; other checks skip a file that fails this one",
     severity="error",
     unit="file",
     find=_find,

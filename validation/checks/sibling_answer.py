@@ -1,4 +1,4 @@
-"""No other passage of a gold page gives the answer away."""
+"""No other passage of a gold page contains the answer."""
 
 from validation.checks.answer_in_context import leaks
 from validation.checks.base import Check
@@ -10,7 +10,7 @@ PAGE = "regexp_replace(pid, ':[^:]*$', '')"
 
 def _find(m: Measures) -> str:
     return f"""
-        SELECT DISTINCT p."row", p.pid, 'stands on a gold page and holds ' || answer AS detail
+        SELECT DISTINCT p."row", p.pid, 'is on a gold page and contains ' || answer AS detail
         FROM (SELECT * FROM {leaks(m)} UNION ALL SELECT * FROM {noted(m)}) JOIN instances USING (question)
         JOIN (SELECT *, {PAGE} AS page FROM placements WHERE NOT is_gold) p USING ("row", text)
         JOIN (SELECT "row", {PAGE} AS page FROM placements WHERE is_gold) g USING ("row", page)
@@ -19,8 +19,8 @@ def _find(m: Measures) -> str:
 
 CHECK = Check(
     name="sibling_answer",
-    says="no other passage of a gold page holds an answer, in any notation",
-    why="it is evidence in all but name, and choosing it counts as a miss",
+    says="no other passage of a gold page contains an answer, in any notation",
+    why="such a passage is evidence, but choosing it counts as a miss",
     severity="warning",
     unit="instance",
     find=_find,

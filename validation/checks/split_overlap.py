@@ -1,4 +1,4 @@
-"""No query stands in two splits."""
+"""No query occurs in two splits."""
 
 from validation.checks.base import Check
 from validation.measures import Measures
@@ -11,7 +11,7 @@ def _find(m: Measures) -> str:
         FROM (SELECT DISTINCT split, question FROM instances) JOIN questions USING (question)""",
     )
     return f"""
-        SELECT "row", NULL AS pid, 'its query stands in ' || other || ' too' AS detail
+        SELECT "row", NULL AS pid, 'its query is also in ' || other AS detail
         FROM (SELECT a.split, a.question, min(b.split || ' (' || coalesce(b.question_id, 'no id') || ')') AS other
               FROM {asked} a JOIN {asked} b ON a.asked = b.asked AND a.split != b.split GROUP BY ALL)
         JOIN instances USING (split, question)
@@ -20,8 +20,8 @@ def _find(m: Measures) -> str:
 
 CHECK = Check(
     name="split_overlap",
-    says="no query, normalised, stands in two splits",
-    why="what was trained or tuned on would be tested",
+    says="no normalised query occurs in two splits",
+    why="a model would be tested on its training or tuning data",
     severity="error",
     unit="instance",
     find=_find,

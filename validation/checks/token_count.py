@@ -1,4 +1,4 @@
-"""Token counts are those of the rendered prompt, or in a dataset of needles of the haystack's text."""
+"""Token counts match the rendered prompt or, in a dataset of needles, the haystack's text."""
 
 import pyarrow as pa
 
@@ -9,14 +9,14 @@ from validation.checks.base import Check
 from validation.measures import Measures
 
 EXACT = 2  # rows of each split that are rendered and counted in full
-SLACK = 0.01  # by which a sum of parts may differ from the whole
+SLACK = 0.01  # tolerated difference between the sum of parts and the whole
 
 
 def _find(m: Measures) -> str:
     counter = token_counter(m.dataset.manifest.tokenizer_name())
     if m.dataset.manifest.tokenizer and counter.sha256 != m.dataset.manifest.tokenizer.sha256:
         raise SetupError(
-            f"the tokenizer {counter.name} is not the one that counted the dataset (its sha256 differs); "
+            f"the tokenizer {counter.name} differs from the dataset's (another sha256); "
             "install the right version, or run with --skip token_count"
         )
     _count_parts(m, counter)
@@ -60,7 +60,7 @@ def _count_parts(m: Measures, counter: TokenCounter) -> None:
 
 
 def _are_haystacks(m: Measures) -> bool:
-    """Whether the rows are haystacks, which are given to embedding models without a prompt."""
+    """Whether the rows are haystacks for embedding models, without a prompt."""
     return {m.dataset.manifest.configs[config].family for config in m.dataset.configs} == {"needles"}
 
 
@@ -82,8 +82,8 @@ def _counted_in_full(m: Measures, counter: TokenCounter) -> list[tuple[int, str]
 
 CHECK = Check(
     name="token_count",
-    says="n_tokens is what the rendered prompt has (of needles, the text): summed for every row, in full for a sample",
-    why="lengths of contexts are not what the config says",
+    says="n_tokens is that of the rendered prompt (needles: the text): summed over parts, counted in full for a sample",
+    why="contexts do not have the length of their config",
     severity="error",
     unit="instance",
     find=_find,

@@ -1,4 +1,4 @@
-"""Only labels, yes/no and rows without answers are excused from the answer check."""
+"""Only labels, yes/no and rows without answers are exempt from the answer check."""
 
 from validation.checks.base import Check
 from validation.measures import Measures
@@ -11,7 +11,7 @@ def _find(m: Measures) -> str:
         SELECT "row", NULL AS pid, CASE
             WHEN flagged != waived THEN CASE WHEN flagged THEN 'is' ELSE 'is not' END || ' flagged {WAIVED}'
             ELSE 'its answer is ' || coalesce(answers[1], 'null') END
-            || ', and its answer_kind is ' || coalesce(answer_kind, 'null') AS detail
+            || ', but its answer_kind is ' || coalesce(answer_kind, 'null') AS detail
         FROM (SELECT i."row", i.answer_kind, i.waived, q.answers, keys,
                      coalesce(list_contains(flags, '{WAIVED}'), false) AS flagged,
                      list_transform(q.answers, lambda a: lower(trim(a))) AS given
@@ -27,8 +27,8 @@ def _find(m: Measures) -> str:
 
 CHECK = Check(
     name="waiver",
-    says="only rows whose answers are labels of their task, yes or no are excused from the check of answers in context",
-    why="an answer that is text, in a row that says it is none, is not looked for in the context",
+    says="only rows whose answers are labels of their task, yes or no are exempt from the check of answers in context",
+    why="a text answer in an exempt row is not searched for in the context",
     severity="error",
     unit="instance",
     find=_find,

@@ -1,4 +1,4 @@
-"""Texts and groups of needles for small haystacks: made-up words, so that only what a test plants is shared."""
+"""Texts and groups of needles for small haystacks: invented words, so that only planted words are shared."""
 
 from pathlib import Path
 from random import Random

@@ -30,7 +30,7 @@ def sentence(n: int) -> str:
 
 
 def question(n: int, **changes: Any) -> dict[str, Any]:
-    """Question n over ten paragraphs `Tn.0` ... `Tn.9`, of which 2 and 5 are gold; the answer stands in 5."""
+    """Question n over ten paragraphs `Tn.0` ... `Tn.9`, of which 2 and 5 are gold; the answer is in 5."""
     context = [[f"T{n}.{at}", [sentence(10 * n + at), f" More {n * 100 + at}."]] for at in range(10)]
     context[5][1][1] = f" The answer is zq{n}x."
     facts = [[f"T{n}.2", 0], [f"T{n}.5", 1]]

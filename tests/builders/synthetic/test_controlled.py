@@ -1,4 +1,4 @@
-"""Contexts of made-up facts: matched over depths and lengths, with the answer in gold alone."""
+"""Contexts of invented facts: matched over depths and lengths, with the answer only in gold."""
 
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -78,7 +78,7 @@ def test_every_row(changes: dict[str, Any]) -> None:
 
 
 def at_depth(row: dict[str, Any], counter: Any) -> None:
-    """The gold of the first hop stands at the row's depth, the other half a context away: each within one passage."""
+    """The gold of the first hop is at the row's depth, the other half a context away: each within one passage."""
     sizes = [
         counter.count(block(1, title, body)) * (at not in row["gold"]) for at, (title, body) in enumerate(text(row))
     ]

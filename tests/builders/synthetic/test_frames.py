@@ -1,4 +1,4 @@
-"""FRAMES over hand-written pages: which questions are built, and what stands in their contexts."""
+"""FRAMES over hand-written pages: which questions are built, and the content of their contexts."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""The paragraphs that a source gives with each question, as they are and among others."""
+"""The paragraphs that a source provides with each question, alone and with others."""
 
 import json
 from collections import Counter, defaultdict
@@ -94,7 +94,7 @@ def test_an_answer_among_the_given_is_kept_and_flagged(tmp_path: Path) -> None:
 
 
 def test_yes_is_looked_for_nowhere(tmp_path: Path) -> None:
-    """An answer that no paragraph holds; both supporting paragraphs are gold."""
+    """An answer that no paragraph contains; both supporting paragraphs are gold."""
     asked = question(0, answer="yes")
     asked["context"][0][1][1] = " Well, yes."
     rows, counts = made(tmp_path, [asked, *(question(n) for n in range(1, 5))])

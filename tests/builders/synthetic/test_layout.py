@@ -1,4 +1,4 @@
-"""Where gold stands."""
+"""The position of gold."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +16,7 @@ def test_marks() -> None:
 
 
 def test_cells_by_hand() -> None:
-    """Of ten tokens five are to stand before the middle, of thirty fifteen: the long passage goes to one side alone."""
+    """Five of ten tokens, or 15 of 30, belong before the middle: the long passage goes to one side only."""
     assert cells([10, 10, 10, 10], [0, 50, 100]) in ([0, 1, 0, 1], [0, 1, 1, 0])
     assert cells([10, 30, 10, 10], [0, 50, 100]) == [0, 1, 0, 0]
 

@@ -1,4 +1,4 @@
-"""Groups of needles: those that come with the builder keep the rules, and one that breaks a rule is named."""
+"""Groups of needles: the bundled ones are valid, and an invalid one is named."""
 
 from collections.abc import Callable
 from copy import deepcopy
@@ -24,7 +24,7 @@ def test_there_are_groups_enough_and_none_breaks_a_rule() -> None:
 
 
 def test_no_name_holds_another() -> None:
-    """Yuki stands in Yukiko, so an answer could be taken for another's."""
+    """Yuki is contained in Yukiko, so one answer could match another's."""
     names = [group.wording.name for group in read_groups(BUNDLED)]
     assert not [(a, b) for a in names for b in names if a != b and a.lower() in b.lower()]
 

@@ -1,4 +1,4 @@
-"""Haystacks of needles: what holds for every seed, text and length."""
+"""Haystacks of needles: properties for every seed, text and length."""
 
 import json
 from collections import Counter
@@ -50,7 +50,7 @@ def made(folder: Path, **changes: Any) -> tuple[dict[str, list[dict[str, Any]]],
 
 
 def fillers(row: dict[str, Any]) -> list[tuple[str, str]]:
-    """The passages of a row that are no needle."""
+    """The passages of a row except the needle."""
     return [(passage["pid"], passage["text"]) for passage in row["passages"] if passage["role"] == "random"]
 
 

@@ -1,4 +1,4 @@
-"""Made-up facts: names that nothing else has, sentences that hold what they should, and nothing more."""
+"""Invented facts: unique names, and sentences with exactly the required entities."""
 
 import re
 import string

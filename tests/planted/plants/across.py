@@ -24,7 +24,7 @@ def missing_from_one_ratio(folder: Folder) -> Expected:
 
 @plant
 def passages_moved(folder: Folder) -> Expected:
-    """Two passages change places in one context."""
+    """Two passages swap positions in one context."""
     moved: set[str] = set()
 
     def change(row: Row) -> None:
@@ -74,7 +74,7 @@ def test_query_nearly_in_train(folder: Folder) -> Expected:
 
 @plant
 def gold_page_in_train(folder: Folder) -> Expected:
-    """A test question's gold passage is of a page that a train question's gold is of."""
+    """A test question and a train question have gold from the same page."""
     test, page = first_row(folder), gold_of(first_row(folder, "train"))["pid"].split(":")[0]
     old, new = gold_of(test)["pid"], f"{page}:9"
     found = folder.change_passage(old, lambda passage: passage.update(pid=new))

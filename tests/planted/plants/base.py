@@ -1,4 +1,4 @@
-"""Defects, one a function: each plants one in a good dataset and says which checks must find it, and where.
+"""Defects, one per function: each plants one in a good dataset and returns which checks must find it, and where.
 
 A plant returns, for each check that must fail, the set of (config, split, id, pid) that it must name. `None` as a set
 means that the check must fail and its findings are not of rows (a statistic).

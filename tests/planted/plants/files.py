@@ -26,7 +26,7 @@ def wrong_row_count(folder: Folder) -> Expected:
 
 @plant
 def edited_by_hand(folder: Folder) -> Expected:
-    """A row's score is changed and the file written again: nothing but the digest can tell."""
+    """A row's score is changed and the file rewritten: only the digest differs."""
     rows = folder.rows(CONFIG, "test")
     confounder = next(p for p in rows[0]["passages"] if p["role"] == "confounder")
     confounder["score"] += 1

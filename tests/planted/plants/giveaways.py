@@ -1,4 +1,4 @@
-"""What gives gold away, and what makes texts or retrievers odd."""
+"""Cues that reveal gold, and anomalies of texts or retrievers."""
 
 from tests.planted.folder import Folder, Found, Row, recount
 from tests.planted.plants.base import CONFIG, Expected, embed, passage_that_is_not_gold, plant
@@ -6,7 +6,7 @@ from tests.planted.plants.base import CONFIG, Expected, embed, passage_that_is_n
 
 @plant
 def marker_in_gold(folder: Folder) -> Expected:
-    """The source's marker is left in gold, and cleaned elsewhere."""
+    """The source's layout marker is left in gold and cleaned elsewhere."""
     found: set[Found] = set()
 
     def change(config: str, row: Row) -> None:
@@ -24,7 +24,7 @@ def marker_in_gold(folder: Folder) -> Expected:
 
 @plant
 def space_in_gold(folder: Folder) -> Expected:
-    """A mark that no rule names: gold ends in a space."""
+    """A formatting cue without its own rule: gold ends with a space."""
     golds = {
         row["passages"][at]["pid"]
         for split in ("train", "validation", "test")
@@ -44,7 +44,7 @@ def space_in_gold(folder: Folder) -> Expected:
 
 @plant
 def gold_first(folder: Folder) -> Expected:
-    """Gold always stands first."""
+    """Gold always comes first."""
 
     def change(config: str, row: Row) -> None:
         gold = [row["passages"][at] for at in row["gold"]]

@@ -1,4 +1,4 @@
-"""Answers, evidence and queries where they do not belong."""
+"""Answers, evidence and queries in the wrong passages."""
 
 from tests.planted.folder import Folder, Found, Row, gold_of, recount
 from tests.planted.plants.base import ANY, CONFIG, Expected, embed, first_row, of_row, passage_that_is_not_gold, plant
@@ -69,7 +69,7 @@ def answer_excused(folder: Folder) -> Expected:
 
 @plant
 def text_as_yes_or_no(folder: Folder) -> Expected:
-    """A row whose answer is text says that it is yes or no, with the flag that goes with it."""
+    """A row with a text answer declares yes or no, with the matching flag."""
     found: set[Found] = set()
     target = first_row(folder)["id"]
 
@@ -99,7 +99,7 @@ def part_of_a_label(folder: Folder) -> Expected:
 
 @plant
 def answer_without_accents(folder: Folder) -> Expected:
-    """The answer stands in a passage with ss for ß and without its accents."""
+    """A passage contains the answer with ss for ß and without its accents."""
     return _notation(folder, "Großer Zürpilén", "Grosser Zurpilen")
 
 
@@ -178,7 +178,7 @@ def _role(folder: Folder, place: Found) -> str:
 
 @plant
 def two_near_duplicates(folder: Folder) -> Expected:
-    """Two passages of a context that are not gold say the same."""
+    """Two non-gold passages of a context have the same content."""
     row, pid = passage_that_is_not_gold(folder)
     model = next(p for p in row["passages"] if p["role"] != "gold" and p["pid"] != pid)
     folder.change_passage(pid, lambda passage: passage.update(text=model["text"].upper()))
@@ -244,7 +244,7 @@ def gold_without_answer(folder: Folder) -> Expected:
 
 @plant
 def labels_as_answers_of_a_question(folder: Folder) -> Expected:
-    """Claims with labels, in a task whose kind says that answers stand in gold."""
+    """Claims with labels, in a task of an extractive kind."""
 
     def change(config: str, row: Row) -> None:
         if row["task"] == "nq":

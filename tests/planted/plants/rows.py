@@ -73,7 +73,7 @@ def no_gold(folder: Folder) -> Expected:
 
 @plant
 def random_in_place_of_confounder(folder: Folder) -> Expected:
-    """The role says confounder, and no retriever found it."""
+    """The role is confounder, but no retriever found it."""
 
     def change(row: Row) -> None:
         row["passages"][non_gold(row, "random")].update(role="confounder")
@@ -97,7 +97,7 @@ def wrong_ratio_stated(folder: Folder) -> Expected:
 
 @plant
 def wrong_ratio(folder: Folder) -> Expected:
-    """Two confounders become random passages, and the row says so."""
+    """Two confounders become random passages, and the row's ratio agrees."""
 
     def change(row: Row) -> None:
         for _ in range(2):
@@ -119,7 +119,7 @@ def unknown_retriever(folder: Folder) -> Expected:
 
 @plant
 def over_budget(folder: Folder) -> Expected:
-    """Passages of a longer context stand in a shorter one."""
+    """A row of a shorter length has the longer context."""
     long = next(row for row in folder.rows("2k_p0", "test") if row["task"] == "nq")
 
     def change(row: Row) -> None:
@@ -138,7 +138,7 @@ def tokens_of_another_tokenizer(folder: Folder) -> Expected:
 
 @plant
 def short_and_not_flagged(folder: Folder) -> Expected:
-    """Half of the passages are gone, and nothing says so."""
+    """Half of the passages are missing, without a flag."""
 
     def change(row: Row) -> None:
         keep = [p for p in row["passages"] if p["role"] == "gold"] + [
@@ -198,7 +198,7 @@ def text_changed_in_one_row(folder: Folder) -> Expected:
 
 @plant
 def contexts_differ(folder: Folder) -> Expected:
-    """Rows that say they share a context do not."""
+    """Rows with the same context_id have different contexts."""
     rows = folder.rows("loft_2k", "test")
     groups: dict[str, list[Row]] = {}
     for row in rows:
@@ -226,7 +226,7 @@ def task_that_the_manifest_lacks(folder: Folder) -> Expected:
 
 @plant
 def row_of_another_config(folder: Folder) -> Expected:
-    """A row that says what it is not would be grouped wrongly after configs are concatenated."""
+    """A row with wrong facts would be grouped wrongly after configs are concatenated."""
     row = folder.change(CONFIG, "test", lambda row: row.update(config="2k_p100"))
     return {"facts": {(CONFIG, "test", row["id"], None)}}
 
