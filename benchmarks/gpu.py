@@ -137,9 +137,7 @@ def measure(tiny: bool) -> dict[str, Any]:
     except ImportError:
         raise SystemExit("torch is missing; run: pip install torch") from None
     if not hasattr(torch.nn.functional, "rms_norm"):
-        raise SystemExit(
-            f"torch is {torch.__version__}, but 2.4 or newer is needed; run: pip install --upgrade torch"
-        )
+        raise SystemExit(f"torch is {torch.__version__}, but 2.4 or newer is needed; run: pip install --upgrade torch")
     if not tiny and not torch.cuda.is_available():
         raise SystemExit("torch sees no CUDA device; run with --tiny to try the script without one")
     device = "cuda" if torch.cuda.is_available() else "cpu"
