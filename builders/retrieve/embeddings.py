@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from builders.corpus import Corpus
 from builders.files import read_table, replacing, write_table
-from builders.retrieve.encoders import Encoder, Text
+from builders.retrieve.encoders import Encoder, Text, checked_vectors
 from builders.text import composed
 
 BATCH = 1024  # passages in a file; whatever the number of threads or of passages in a part
@@ -74,7 +74,7 @@ class Embeddings:
         path = self._folder / f"{_digest(texts)}.arrow"
         if not path.is_file():
             vectors = self._of_this_thread().encode(texts)
-            self._encoder.checked(vectors, [f"passage {pid}" for pid in pids])
+            checked_vectors(vectors, [f"passage {pid}" for pid in pids], self._encoder.name)
             with replacing(path) as partial:
                 write_vectors(partial, vectors)
         return Batch(start + at, path)

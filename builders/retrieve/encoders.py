@@ -59,22 +59,6 @@ class Encoder:
     def _vectors(self, texts: Sequence[Text]) -> np.ndarray:
         raise NotImplementedError
 
-    def checked(self, vectors: np.ndarray, names: Sequence[str]) -> np.ndarray:
-        """The vectors; SetupError names this encoder and the first text whose vector is missing or not finite."""
-        if len(vectors) != len(names):
-            raise SetupError(f"{self._label} gave {len(vectors)} vectors for {len(names)} texts; use another model")
-        bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
-        if len(bad):
-            raise SetupError(
-                f"{self._label} gave a vector with NaN or infinity for {shortened(names[bad[0]])} "
-                f"({len(bad)} of {len(names)} texts); use dtype float32 or another model"
-            )
-        return vectors
-
-    @property
-    def _label(self) -> str:
-        return f"encoder {self.name or type(self).__name__}"
-
     def twin(self) -> "Encoder":
         """Another encoder of the same model, which loads the model itself: one for each Python thread."""
         other = copy(self)
@@ -92,9 +76,8 @@ class Encoder:
         distinct = sorted(set(texts), key=lambda text: (len(text), text))
         if not distinct:
             return {}
-        vectors = self.checked(
-            self.encode([Text("", text) for text in distinct]), [f"query {one!r}" for one in distinct]
-        )
+        vectors = self.encode([Text("", text) for text in distinct])
+        checked_vectors(vectors, [f"query {text!r}" for text in distinct], self.name)
         return dict(zip(distinct, vectors, strict=True))
 
     def _dtype(self) -> Any:
@@ -108,6 +91,19 @@ class Encoder:
     @property
     def _batch_size(self) -> int:
         return _CPU_BATCH if self.device == "cpu" else _GPU_BATCH
+
+
+def checked_vectors(vectors: np.ndarray, names: Sequence[str], model: str) -> np.ndarray:
+    """The vectors; SetupError names the encoder and the first text whose vector is missing or not finite."""
+    if len(vectors) != len(names):
+        raise SetupError(f"encoder {model} gave {len(vectors)} vectors for {len(names)} texts; use another model")
+    bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+    if len(bad):
+        raise SetupError(
+            f"encoder {model} gave a vector with NaN or infinity for {shortened(names[bad[0]])} "
+            f"({len(bad)} of {len(names)} texts); use dtype float32 or another model"
+        )
+    return vectors
 
 
 class SentenceEncoder(Encoder):

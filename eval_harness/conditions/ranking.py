@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from builders.retrieve.base import DECIMALS
-from builders.retrieve.encoders import Encoder, Text, encoder
+from builders.retrieve.encoders import Encoder, Text, checked_vectors, encoder
 from builders.retrieve.fuse import rrf
 from builders.retrieve.lexical import lucene_terms
 from eval_harness.data.dataset import Passage
@@ -65,7 +65,7 @@ class Retrieval:
     def _vector(self, of: Encoder, text: Text) -> np.ndarray:
         key = (of.side, text)
         if key not in self._vectors:
-            self._vectors[key] = of.checked(of.encode([text]), [text.joined()])[0]
+            self._vectors[key] = checked_vectors(of.encode([text]), [text.joined()], self.model)[0]
         return self._vectors[key]
 
     @cached_property

@@ -100,15 +100,11 @@ def test_a_vector_that_is_not_finite_is_an_error(tmp_path: Path, monkeypatch: py
     """Nothing is ranked: the error names the encoder, and the passage or the query."""
     (tmp_path / "two").mkdir()
     monkeypatch.setattr(dense, "encoder", lambda *_: Broken(value, "four strings"))
-    with pytest.raises(
-        SetupError, match=r"encoder broken/model gave a vector with NaN or infinity for Violin The violin has"
-    ):
+    with pytest.raises(SetupError, match="encoder broken/model gave a vector with NaN or infinity for passage 3:0"):
         indexed(tmp_path, PAGES, "dense", model="x")
     monkeypatch.setattr(dense, "encoder", lambda *_: Broken(value, "bread made"))
     made = over(small_corpus(tmp_path / "two", PAGES), tmp_path / "two", "dense", model="x")
-    with pytest.raises(
-        SetupError, match=r"encoder broken/model gave a vector with NaN or infinity for query 'how is bread"
-    ):
+    with pytest.raises(SetupError, match="encoder broken/model gave a vector with NaN or infinity for query 'how"):
         made.hits("who plays", "how is bread made")
 
 
