@@ -1,8 +1,8 @@
 """Which candidates are excluded from a question's context, and why (paper, section 3.2).
 
 Reasons, the first that applies: `gold_overlap` (touches a provenance, or shares its word bigrams with a gold passage),
-`contains_answer` (text or title contains an answer or alias as whole words), `near_duplicate` (shares its word bigrams
-with a candidate already taken). Titles and texts are never changed here.
+`contains_answer` (text or title contains an answer or alias as whole words, with its marks), `near_duplicate` (shares its
+word bigrams with a candidate already taken). Titles and texts are never changed here.
 """
 
 from bisect import bisect_right
@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from xxhash import xxh3_64_intdigest
 
 from builders.schema import AnswerKind, Passage
-from builders.text import contains, fold_bytes, is_article, normalise
+from builders.text import fold_bytes, gives_away, is_article, loses_mark, marked, marked_bytes, normalise
 
 NEAR = 0.9  # share of the smaller passage's bigrams above which two passages are near duplicates
 
@@ -28,27 +28,34 @@ class AnswerFilter:
         self._most = remembered
 
     def hits(self, answers: Sequence[str], candidates: Sequence[Passage]) -> list[str | None]:
-        """For each candidate, the first answer that its title or text contains as whole words, or None."""
+        """For each candidate, the first answer that its title or text gives away, as whole words, or None."""
         known = self._folded
         folded = [known.get(candidate.row) or self._fold(candidate) for candidate in candidates]
         joined = b"".join(folded)  # one search for all candidates: most contain no answer
         starts: list[int] = []
         found: list[str | None] = [None] * len(candidates)
-        for answer in answers:
-            words = [b" %b " % word for word in fold_bytes(normalise(answer)).split()]
-            if words and max(words, key=len) in joined:
+        for answer, words in ((one, words) for one in answers for words in _spellings(one)):
+            if max(words, key=len) in joined:
                 starts = starts or list(accumulate(map(len, folded), initial=0))
                 for at in _places(max(words, key=len), joined, starts):
                     # every word must occur before the slower exact rule is applied
                     if found[at] is None and all(word in folded[at] for word in words):
-                        found[at] = answer if _holds(candidates[at], answer) else None
+                        found[at] = answer if _gives_away(candidates[at], answer) else None
         return found
 
     def _fold(self, passage: Passage) -> bytes:
         if len(self._folded) >= self._most:
             self._folded.clear()
-        self._folded[passage.row] = folded = fold_bytes(f" {passage.title} {passage.text} ")
+        plain = b" %b %b " % (fold_bytes(passage.title), fold_bytes(passage.text))
+        kept = b" %b %b " % (marked_bytes(passage.title), marked_bytes(passage.text))
+        self._folded[passage.row] = folded = plain if kept == plain else plain + kept
         return folded
+
+
+def _spellings(answer: str) -> list[list[bytes]]:
+    """The words of an answer, each between spaces, with its marks and without; none for an answer without words."""
+    forms = dict.fromkeys((marked(answer), normalise(answer)))
+    return [[b" %b " % word.encode(errors="surrogatepass") for word in form.split()] for form in forms if form]
 
 
 def _places(needle: bytes, joined: bytes, starts: Sequence[int]) -> Iterator[int]:
@@ -60,21 +67,26 @@ def _places(needle: bytes, joined: bytes, starts: Sequence[int]) -> Iterator[int
         at = joined.find(needle, starts[place + 1])
 
 
-def _holds(passage: Passage, answer: str) -> bool:
-    return contains(answer, passage.text) or contains(answer, passage.title)
+def _gives_away(passage: Passage, answer: str) -> bool:
+    return gives_away(answer, passage.text) or gives_away(answer, passage.title)
 
 
 def answer_flags(answers: Sequence[str], kind: AnswerKind) -> list[str]:
-    """Flags for how the answer filter treated a question.
+    """Flags for how the answer filter and the scorers treat a question.
 
     `answer_filter_not_applicable`: labels and yes/no do not occur in the knowledge source.
     `article_answer`, `unmatchable_answer`: an answer is only an article, or empty once normalised.
+    `marked_answer`: an answer has a sign or mark (`-5`, `C++`) that the filter and the strict scores keep.
     """
     if kind != "text":
         return ["answer_filter_not_applicable"]
-    normal = [normalise(answer) for answer in answers]
-    flags = ["article_answer"] if any(map(is_article, normal)) else []
-    return flags + (["unmatchable_answer"] if "" in normal else [])
+    kept = [marked(answer) for answer in answers]
+    flags = {
+        "article_answer": any(map(is_article, kept)),
+        "unmatchable_answer": "" in kept,
+        "marked_answer": any(map(loses_mark, answers)),
+    }
+    return [flag for flag, applies in flags.items() if applies]
 
 
 def drop_reasons(

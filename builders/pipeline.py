@@ -35,7 +35,7 @@ STAGES = [
     Stage("pages", "read pages", 1, (), ("knowledge",), plan_pages, make_pages, alone=True, leaves_out=True),
     Stage("chunk", "chunk pages", 1, ("pages",), ("chunk_words",), plan_chunk, make_chunk),
     Stage("index", "index pages", 1, ("chunk",), (), plan_index, make_index),
-    Stage("questions", "read questions", 1, ("index",), ("tasks", "seed", "limit"), plan_questions, make_questions,
+    Stage("questions", "read questions", 2, ("index",), ("tasks", "seed", "limit"), plan_questions, make_questions,
           leaves_out=True),
     Stage("gold", "find gold passages", 1, ("questions",), ("tasks",), plan_gold, make_gold),
     Stage("search_index", "index for retrieval", 1, ("index",), ("retrievers", "runs"), plan_search_index,
@@ -43,9 +43,9 @@ STAGES = [
     Stage("retrieve", "retrieve", 1, ("gold", "search_index"), ("retrievers", "runs"), plan_retrieve, make_retrieve,
           alone=True),
     Stage("pool", "pool", 1, ("retrieve",), (), plan_pool, make_pool),
-    Stage("filter", "filter", 2, ("pool",), ("seed", "lengths", "reserve", "ratios"), plan_filter, make_filter),
-    Stage("mix", "mix", 1, ("filter",), ("lengths", "ratios", *MIX), plan_mix, make_mix, leaves_out=True),
-    Stage("loft", "mix LOFT-style", 1, ("gold",), ("loft", *MIX), plan_loft, make_loft, leaves_out=True),
+    Stage("filter", "filter", 3, ("pool",), ("seed", "lengths", "reserve", "ratios"), plan_filter, make_filter),
+    Stage("mix", "mix", 2, ("filter",), ("lengths", "ratios", *MIX), plan_mix, make_mix, leaves_out=True),
+    Stage("loft", "mix LOFT-style", 2, ("gold",), ("loft", *MIX), plan_loft, make_loft, leaves_out=True),
     Stage("write", "write", 2, ("mix", "loft"), ("rows_per_file",), plan_write, make_write),
 ]  # fmt: skip
 

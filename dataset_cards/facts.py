@@ -39,6 +39,7 @@ FLAGS = {
     "answer_filter_not_applicable": "the answer is a label, yes or no, so the answer filter does not apply",
     "article_answer": "an answer is only an article, and matches almost any text",
     "unmatchable_answer": "an answer has no letters or digits, and matches no text",
+    "marked_answer": "an answer has a sign or mark that tells it from another, which the strict scores compare",
     "answer_in_given": "a distractor that the source provides with the query contains an answer",
 }
 

@@ -6,11 +6,12 @@
 - `files`      file, config, split, path
 - `instances`  one row of the dataset each: `row` (its number here), config, split, `question`, facts of its config;
                `row_config` is the config stored in the row, `control` a haystack without needle
-- `questions`  each distinct query with its answers, over all configs: question_id, task, query, query_normal, waived
-               (its answers are not text, so no passage is searched for them)
-- `answers`    question, answer, normal, plain, `article` (it is only an article)
+- `questions`  each distinct query with its answers, over all configs: question_id, task, query, query_normal,
+               query_marked, waived (its answers are not text, so no passage is searched for them)
+- `answers`    question, answer, normal, marked, plain, `article` (it is only an article), `has_mark`
 - `placements` one passage of one row each: row, position, pid, `text`, role, retrievers, rank, score, is_gold
-- `texts`      each distinct title and text: text, title, body, and both as words, normal and plain
+- `texts`      each distinct title and text: text, title, body, and both as words with their marks, normal,
+               and marked, which is null where it equals normal
 - `others`     each distinct pair of question and non-gold text
 """
 
@@ -27,7 +28,7 @@ import pyarrow as pa
 
 from builders.errors import SetupError
 from validation.dataset import Dataset, File, enough, nested
-from validation.normal import normal_sql, plain_sql, words_sql
+from validation.normal import folded_sql, marked_words_sql, normal_sql, plain_sql, words_sql
 
 MEMORY = "450MB"  # for DuckDB, which spills the rest to disk
 NOT_TEXT = "coalesce(answer_kind, 'text') != 'text'"
@@ -186,10 +187,14 @@ def _read(connection: duckdb.DuckDBPyConnection, number: int, dataset: Dataset, 
 
 _DERIVED = [
     f"""CREATE TABLE texts AS
-    SELECT text, key, title, body, title_words, words, {normal_sql("title_words")} AS title_normal,
-           {normal_sql("words")} AS normal
-    FROM (SELECT (row_number() OVER (ORDER BY key))::INTEGER AS text, key, title, body,
-                 {words_sql("title")} AS title_words, {words_sql("body")} AS words FROM contents)""",
+    SELECT text, key, title, body, title_words, words, {normal_sql("title_bare")} AS title_normal,
+           {normal_sql("bare")} AS normal, nullif({normal_sql("title_words")}, title_normal) AS title_marked,
+           nullif({normal_sql("words")}, normal) AS marked
+    FROM (SELECT *, {marked_words_sql("title_folded", "title_bare")} AS title_words,
+                 {marked_words_sql("folded", "bare")} AS words
+          FROM (SELECT *, {words_sql("title_folded")} AS title_bare, {words_sql("folded")} AS bare
+                FROM (SELECT (row_number() OVER (ORDER BY key))::INTEGER AS text, key, title, body,
+                             {folded_sql("title")} AS title_folded, {folded_sql("body")} AS folded FROM contents)))""",
     "DROP TABLE contents",
     """CREATE TABLE placements AS
     SELECT "row", "position", pid, text, role, retrievers, rank, score, is_gold, empty
@@ -197,15 +202,20 @@ _DERIVED = [
     "DROP TABLE keyed",
     f"""CREATE TABLE questions AS
     SELECT (row_number() OVER (ORDER BY question_id, task, query, answers, hops, answer_kind))::INTEGER AS question, *,
-           {NOT_TEXT} AS waived, {normal_sql("query_words")} AS query_normal
-    FROM (SELECT DISTINCT question_id, task, query, answers, hops, answer_kind, {words_sql("query")} AS query_words
-          FROM raw)""",
+           {NOT_TEXT} AS waived, {normal_sql("query_bare")} AS query_normal, {normal_sql("query_words")} AS query_marked
+    FROM (SELECT *, {marked_words_sql("query_folded", "query_bare")} AS query_words
+          FROM (SELECT *, {words_sql("query_folded")} AS query_bare
+                FROM (SELECT DISTINCT question_id, task, query, answers, hops, answer_kind,
+                             {folded_sql("query")} AS query_folded FROM raw)))""",
     f"""CREATE TABLE answers AS
-    SELECT DISTINCT question, answer, normal, {plain_sql("normal")} AS plain,
-           regexp_full_match(normal, '((a|an|the) ?)+') AS article
-    FROM (SELECT question, answer, {normal_sql("words")} AS normal
-          FROM (SELECT question, answer, {words_sql("answer")} AS words
-                FROM (SELECT question, unnest(answers) AS answer FROM questions) WHERE answer IS NOT NULL))
+    SELECT DISTINCT question, answer, normal, marked, {plain_sql("normal")} AS plain,
+           regexp_full_match(marked, '((a|an|the) ?)+') AS article, regexp_matches(marked, '[+#-]') AS has_mark
+    FROM (SELECT question, answer, {normal_sql("bare")} AS normal, {normal_sql("words")} AS marked
+          FROM (SELECT *, {marked_words_sql("folded", "bare")} AS words
+                FROM (SELECT *, {words_sql("folded")} AS bare
+                      FROM (SELECT question, answer, {folded_sql("answer")} AS folded
+                            FROM (SELECT question, unnest(answers) AS answer FROM questions)
+                            WHERE answer IS NOT NULL))))
     WHERE normal != ''""",
     """CREATE TABLE instances AS
     SELECT "row", f.config, f.split, r.id, r.row_config, r.question_id, r.context_id, r.task, r.kind, r.answer_kind,

@@ -10,7 +10,7 @@ from eval_harness.scoring.label import LABEL_ACCURACY
 from eval_harness.scoring.needle import NEEDLE
 from eval_harness.scoring.qa import QA
 
-VERSION = "3"  # changes with every change that can move a score or adds one
+VERSION = "4"  # changes with every change that can move a score or adds one
 
 SCORERS: Registry[Scorer] = Registry(
     "icr2.scorers",

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders.text import contains, first_answer_in, fold, is_article, normalise
+from builders.text import contains, first_answer_in, fold, gives_away, is_article, loses_mark, marked, normalise
 
 
 @pytest.mark.parametrize(
@@ -28,8 +28,17 @@ from builders.text import contains, first_answer_in, fold, is_article, normalise
         ("The The", "the the"),  # an answer of articles alone
         ("??", ""),
         ("", ""),
-        ("Straße", "straße"),
-        ("İstanbul", "İstanbul"),  # its lower case has two characters
+        ("Straße", "strasse"),
+        ("STRASSE", "strasse"),
+        ("STRAẞE", "strasse"),
+        ("İstanbul", "i\u0307stanbul"),  # its case folding has two characters
+        ("i\u0307STANBUL", "i\u0307stanbul"),  # as Python's lower case writes it
+        ("Οδυσσεύς", "οδυσσεύσ"),  # a final sigma is a sigma
+        ("ΟΔΥΣΣΕΎΣ", "οδυσσεύσ"),
+        ("ﬁn ŉ ſ", "fin ʼn s"),
+        ("ＳＴＲＡẞＥ", "strasse"),
+        ("J\u030c", "ǰ"),  # composed again once it is folded
+        ("ᾼ", "αι"),
         ("東京タワー 2", "東 京 タ ワ ー 2"),
         ("x² + y²", "x² y²"),
         ("a\x00b", "b"),
@@ -91,3 +100,102 @@ def test_first_answer_in() -> None:
 @given(st.text(alphabet=st.characters(max_codepoint=127)))
 def test_the_table_for_ascii_is_the_rule(text: str) -> None:
     assert fold(text) == "".join(char.lower() if char.isalnum() else " " for char in text)
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("-5", "-5"),
+        ("−5", "-5"),
+        ("(–5 °C)", "-5 c"),
+        ("-$5", "-5"),
+        ("-5, -6", "-5 -6"),
+        ("+5", "5"),
+        ("-0.0", "0"),
+        ("1990-1995", "1990 1995"),
+        ("1990 –1995", "1990 1995"),  # a range, though its dash stands against one year
+        ("covid-19", "covid 19"),
+        ("f(x)-5", "f x 5"),
+        ("29.00", "29"),
+        ("29.50", "29.5"),
+        (".5", "0.5"),
+        ("0.50.", "0.5"),
+        ("1,000", "1000"),
+        ("1,000,000.50", "1000000.5"),
+        ("1’000", "1000"),
+        ("1\u00a0000", "1000"),
+        ("１，０００", "1000"),
+        ("1,00", "1 00"),  # no group of three
+        ("1,2,3", "1 2 3"),
+        ("12.5.1990", "12 5 1990"),
+        ("007", "007"),
+        ("5.0km", "5 0km"),
+        ("C++", "c++"),
+        ("C++11", "c++ 11"),
+        ("C", "c"),
+        ("C#", "c#"),
+        ("C♯", "c#"),
+        ("#5", "5"),
+        ("A+", "a+"),
+        ("Ca2+", "ca2+"),
+        ("50+", "50"),
+        ("AB- AB−", "ab- ab-"),
+        ("well- known", "well known"),
+        ("so--he", "so he"),
+        ("50%", "50 percent"),
+        ("50 per cent", "50 percent"),
+        ("U.S.", "u s"),
+        ("“Hamlet”", "hamlet"),
+        ("\x01a\x03", "a"),  # codes that the rules use inside
+    ],
+)
+def test_marks_that_carry_meaning(text: str, form: str) -> None:
+    assert marked(text) == form
+
+
+@pytest.mark.parametrize(
+    ("answer", "text", "found"),
+    [
+        ("C++", "Vitamin C is an acid.", False),
+        ("C++", "It is written in C++.", True),
+        ("C++", "It is written in C++20.", True),
+        ("C", "It is written in C++.", True),  # an answer without a mark may leak with any
+        ("-5", "It has 5 legs.", False),
+        ("-5", "It fell to −5.0 degrees.", True),
+        ("5", "It fell to -5.", True),
+        ("5", "It costs 5.00 a day.", True),
+        ("1000", "Some 1,000 people", True),
+        ("1,000", "Some 1000 people", True),
+        ("29.00", "It is 29 years old.", True),
+        ("50%", "50 per cent of it", True),
+        ("A+", "A cat sat.", False),
+        ("A", "A cat sat.", True),
+        ("Straße", "KURZE STRASSE", True),
+        ("??", "anything", False),
+    ],
+)
+def test_what_gives_an_answer_away(answer: str, text: str, found: bool) -> None:
+    assert gives_away(answer, text) is found
+
+
+@pytest.mark.parametrize(
+    ("answer", "text", "found"),
+    [("C", "It is written in C++.", False), ("5", "It fell to -5.", False), ("5", "2.5", False), ("29", "29.00", True)],
+)
+def test_containment_regards_marks(answer: str, text: str, found: bool) -> None:
+    assert contains(answer, text) is found
+
+
+def test_which_answers_lose_a_mark() -> None:
+    assert all(map(loses_mark, ["-5", "C++", "C#", "AB-", "50%"]))
+    assert not any(map(loses_mark, ["5", "29.00", "1,000", "O’Neil", "50 percent", "1990–1995", ""]))
+
+
+PLAIN = st.lists(st.sampled_from([*"aAxß .,;:'’\"()東é", "per", "U.S.", "St.", "007", " 12 "]), max_size=12)
+
+
+@given(PLAIN.map("".join))
+def test_ordinary_text_has_no_marks(text: str) -> None:
+    """Without a sign, a mark, or digits joined by a point, comma or apostrophe, both forms are the same."""
+    if not re.search("[0-9][.,'’]+[0-9]|[.][0-9]", text):
+        assert marked(text) == normalise(text)

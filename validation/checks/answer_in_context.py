@@ -2,6 +2,7 @@
 
 from validation.checks.base import Check
 from validation.measures import Measures
+from validation.normal import gives_away_sql
 
 GIVEN = "answer_in_given"  # the flag of rows whose source provides a distractor with an answer
 
@@ -10,13 +11,10 @@ def leaks(m: Measures) -> str:
     """The table of question, text and answer where a non-gold text contains the answer."""
     return m.shared(
         "leaks",
-        """SELECT question, text, min(answer) AS answer
+        f"""SELECT question, text, min(answer) AS answer
         FROM others JOIN questions USING (question) JOIN answers a USING (question) JOIN texts t USING (text)
-        WHERE NOT waived AND CASE
-            WHEN a.article THEN contains(' ' || t.words || ' ', ' ' || a.normal || ' ')
-                             OR contains(' ' || t.title_words || ' ', ' ' || a.normal || ' ')
-            ELSE contains(' ' || t.normal || ' ', ' ' || a.normal || ' ')
-              OR contains(' ' || t.title_normal || ' ', ' ' || a.normal || ' ') END
+        WHERE NOT waived AND ({gives_away_sql("a", "t.words", "t.normal", "t.marked")}
+            OR {gives_away_sql("a", "t.title_words", "t.title_normal", "t.title_marked")})
         GROUP BY ALL""",
     )
 

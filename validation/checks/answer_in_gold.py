@@ -2,6 +2,7 @@
 
 from validation.checks.base import Check
 from validation.measures import Measures
+from validation.normal import gives_away_sql
 
 EXTRACTIVE = "NOT waived AND extractive"  # labels and replies do not occur in the evidence
 ANSWERED = f"{EXTRACTIVE} AND NOT control"
@@ -15,9 +16,8 @@ def lacking(m: Measures) -> str:
         WHERE {ANSWERED} AND "row" NOT IN (
             SELECT "row" FROM placements JOIN instances USING ("row") JOIN answers a USING (question)
             JOIN texts t USING (text)
-            WHERE is_gold AND (contains(' ' || t.words || ' ', ' ' || a.normal || ' ')
-                OR contains(' ' || t.normal || ' ', ' ' || a.normal || ' ')
-                OR contains(' ' || t.title_normal || ' ', ' ' || a.normal || ' ')))""",
+            WHERE is_gold AND ({gives_away_sql("a", "t.words", "t.normal", "t.marked")}
+                OR {gives_away_sql("a", "t.title_words", "t.title_normal", "t.title_marked")}))""",
     )
 
 

@@ -3,13 +3,15 @@
 from validation.checks.answer_in_gold import EXTRACTIVE
 from validation.checks.base import Check
 from validation.measures import Measures
+from validation.normal import gives_away_sql
 
 
 def _find(m: Measures) -> str:
+    given = gives_away_sql("answers", "query_marked", "query_normal", "query_marked")
     return f"""
         SELECT "row", NULL AS pid, 'the query contains its answer ' || hint AS detail
         FROM (SELECT question, min(answer) AS hint FROM answers JOIN questions USING (question)
-              WHERE NOT article AND contains(' ' || query_normal || ' ', ' ' || normal || ' ') GROUP BY question)
+              WHERE NOT article AND {given} GROUP BY question)
         JOIN instances USING (question) WHERE {EXTRACTIVE}
     """
 

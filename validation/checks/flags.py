@@ -4,7 +4,14 @@ from validation.checks.answer_in_context import GIVEN, leaks
 from validation.checks.base import Check
 from validation.measures import Measures
 
-KNOWN = ("underfull", "short_pool", "answer_filter_not_applicable", "article_answer", "unmatchable_answer")
+KNOWN = (
+    "underfull",
+    "short_pool",
+    "answer_filter_not_applicable",
+    "article_answer",
+    "unmatchable_answer",
+    "marked_answer",
+)
 OF_A_FAMILY = {"given": GIVEN}  # flags of one family only
 NEAR = 1.5  # tolerated deviation of gold from its depth, in longest passages of the context,
 DENSER = 0.02  # plus this share of the context: depths count tokens, this check counts characters

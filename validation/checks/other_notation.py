@@ -13,8 +13,9 @@ def noted(m: Measures) -> str:
     """The table of question, text and answer, where a non-gold text contains it only in another notation."""
     variants = [
         (question, answer, variant)
-        for question, answer, plain, article in m.sql("SELECT question, answer, plain, article FROM answers")
-        if not article
+        for question, answer, plain in m.sql(
+            "SELECT question, answer, plain FROM answers WHERE NOT article AND NOT has_mark"
+        )
         for variant in (plain, *sorted(other_notations(plain)))
     ]
     columns = list(zip(*variants, strict=True)) or [(), (), ()]
@@ -45,7 +46,7 @@ def _find(m: Measures) -> str:
 
 CHECK = Check(
     name="other_notation",
-    says="only gold passages contain an answer in another notation (accents, ß, dates, separators in numbers)",
+    says="only gold passages contain an answer in another notation (accents, dates, separators in numbers)",
     why="a reader who recognises the notation can answer without the evidence",
     severity="warning",
     unit="instance",

@@ -5,7 +5,7 @@ import re
 from ast import literal_eval
 from collections.abc import Callable, Collection, Sequence
 
-from builders.text import contains, normalise
+from builders.text import contains, marked
 from eval_harness.scoring.measures import coverage
 from eval_harness.scoring.measures.published import loft_form
 
@@ -22,23 +22,26 @@ def score(prediction: str, answers: Sequence[str]) -> dict[str, float]:
 def score_list(predictions: Sequence[str], answers: Sequence[str]) -> dict[str, float]:
     """LOFT's measures for several answers with strict twins, and `answer_f1`; 0 to 1.
 
-    `em`: both are the same set. `subspan_em`: every answer can be given a prediction of its own in which it stands;
-    the published one also takes a prediction, even an empty one, that stands in the answer. `answer_f1`, ours: the
+    `em`: both are the same set. `subspan_em`: each answer can be paired with a prediction of its own that contains it;
+    the published one also accepts a prediction, even an empty one, that the answer contains. `answer_f1`, ours: the
     harmonic mean of the shares of predictions and of answers that equal one of the others (LOFT names one but
     computes none).
     """
     if not predictions:
         return dict.fromkeys(METRICS, 0.0)
     published = list(map(loft_form, predictions)), list(map(loft_form, answers))
-    distinct = {normal for text in predictions if (normal := normalise(text))}
-    wanted = {normalise(answer) for answer in answers}
+    distinct = {form: text for text in predictions if (form := marked(text))}
+    wanted = {marked(answer): answer for answer in answers}
+    equal = len(distinct.keys() & wanted.keys())
     return {
         "subspan_em": float(_each_has_its_own(*published, lambda one, other: other in one or one in other)),
-        "subspan_em_strict": float(_each_has_its_own(distinct, wanted, lambda one, other: contains(other, one))),
+        "subspan_em_strict": float(
+            _each_has_its_own(distinct.values(), wanted.values(), lambda one, other: contains(other, one))
+        ),
         "em": float(set(published[0]) == set(published[1])),
-        "em_strict": float(distinct == wanted),
+        "em_strict": float(distinct.keys() == wanted.keys()),
         **coverage.score_list(predictions, answers),
-        "answer_f1": 2 * len(distinct & wanted) / (len(distinct) + len(wanted)),
+        "answer_f1": 2 * equal / (len(distinct) + len(wanted)),
     }
 
 

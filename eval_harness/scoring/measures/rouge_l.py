@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from builders.text import fold
+from builders.text import marked_words
 
 METRICS = ("rouge_l", "rouge_l_strict")
 
@@ -18,7 +18,7 @@ class UnicodeWords:
 
     def tokenize(self, text: str) -> list[str]:
         """The words of a text."""
-        return _ACCENT.sub("", unicodedata.normalize("NFD", fold(text))).split()
+        return _ACCENT.sub("", unicodedata.normalize("NFD", " ".join(marked_words(text)))).split()
 
 
 def score(prediction: str, answers: Sequence[str]) -> dict[str, float]:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from builders.text import normalise
+from builders.text import marked
 from eval_harness.scoring.measures.published import loft_form
 
 METRICS = ("token_f1", "token_f1_strict", "token_precision", "token_precision_strict", "n_pred_tokens")
@@ -16,11 +16,11 @@ def score(prediction: str, answers: Sequence[str]) -> dict[str, float]:
 
     With c common words, p predicted and g in the answer: precision c/p, F1 2c/(p+g) (SQuAD, Rajpurkar et al. 2016; as
     in LOFT and KILT). The strict ones use our normal form, and HotpotQA's rule (Yang et al. 2018): yes and no match
-    themselves alone, `no` earns nothing for `no one`. `n_pred_tokens` is p in our normal form, a count.
+    only themselves, so that `no one` scores 0 against `no`. `n_pred_tokens` is p in our normal form, a count.
     """
     official = [_overlap(loft_form(prediction).split(), loft_form(answer).split()) for answer in answers]
-    words = normalise(prediction).split()
-    strict = [_strict_overlap(words, normalise(answer).split()) for answer in answers]
+    words = marked(prediction).split()
+    strict = [_strict_overlap(words, marked(answer).split()) for answer in answers]
     return {
         "token_f1": max(f1 for f1, _ in official),
         "token_f1_strict": max(f1 for f1, _ in strict),

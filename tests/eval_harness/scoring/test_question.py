@@ -68,6 +68,38 @@ def test_token_f1(golds: list[str], prediction: str, official: float, strict: fl
     assert scores(golds, prediction, "token_f1", "token_f1_strict") == pytest.approx([official, strict])
 
 
+@pytest.mark.parametrize(
+    ("gold", "prediction", "official", "strict"),
+    [
+        ("-5", "5", 1, 0),  # SQuAD's form has no sign, so the published measure says 1
+        ("5", "-5", 1, 0),
+        ("−5", "-5.0", 0, 1),
+        ("C", "C++", 1, 0),
+        ("C++", "C", 1, 0),
+        ("C#", "C", 1, 0),
+        ("C♯", "C#", 0, 1),
+        ("A+", "A-", 1, 0),
+        ("29.00", "29", 0, 1),
+        ("29", "29.00", 0, 1),
+        ("1,000", "1000", 1, 1),
+        ("1000", "1,000.0", 0, 1),
+        (".5", "0.5", 0, 1),
+        ("5", ".5", 1, 0),
+        ("50%", "50", 1, 0),
+        ("50 percent", "50%", 0, 1),
+        ("STRASSE", "Straße", 0, 1),
+        ("İstanbul", "i̇stanbul", 1, 1),
+        ("ΟΔΟΣ", "οδοσ", 0, 1),
+        ("covid-19", "COVID 19", 0, 1),
+    ],
+)
+def test_signs_marks_numbers_and_case(gold: str, prediction: str, official: float, strict: float) -> None:
+    """Exact in the strict column is full F1 and contained there, and nothing else is."""
+    assert scores([gold], prediction, "em", "em_strict") == [official, strict]
+    same = scores([gold], prediction, "subspan_em_strict", "token_f1_strict", "coverage_strict")
+    assert same == [1, 1, 1] if strict else 1 not in same
+
+
 def test_a_negated_answer_shows_in_the_gap_between_scores() -> None:
     """A negated answer."""
     found = scores(["Mark Twain"], "not Mark Twain", "subspan_em", "subspan_em_strict", "token_f1", "em", "em_strict")

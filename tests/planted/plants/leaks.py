@@ -104,8 +104,26 @@ def answer_without_accents(folder: Folder) -> Expected:
 
 
 @plant
+def answer_with_spaces_in_a_number(folder: Folder) -> Expected:
+    return _notation(folder, "1234567", "1 234 567")
+
+
+@plant
 def answer_with_separators(folder: Folder) -> Expected:
-    return _notation(folder, "1234567", "1,234,567")
+    """Numbers are compared by value."""
+    return _leak(folder, "1234567", "1,234,567.0")
+
+
+@plant
+def answer_in_capitals_of_several_letters(folder: Folder) -> Expected:
+    """Case is folded fully: ß is SS in capitals."""
+    return _leak(folder, "Großer Zürpilén", "GROSSER ZÜRPILÉN")
+
+
+@plant
+def answer_with_a_mark(folder: Folder) -> Expected:
+    """The mark is part of the answer; the same word without it is none."""
+    return _leak(folder, "Zürp++", "zürp++20")
 
 
 @plant
@@ -114,6 +132,14 @@ def answer_date_otherwise(folder: Folder) -> Expected:
 
 
 def _notation(folder: Folder, answer: str, written: str) -> Expected:
+    return {"other_notation": _written(folder, answer, written)}
+
+
+def _leak(folder: Folder, answer: str, written: str) -> Expected:
+    return {"answer_in_context": _written(folder, answer, written)}
+
+
+def _written(folder: Folder, answer: str, written: str) -> set[Found]:
     row, pid = passage_that_is_not_gold(folder)
     found = folder.change_passage(pid, embed(f"Here {written} stands."))
     gold = gold_of(row)["pid"]
@@ -124,7 +150,7 @@ def _notation(folder: Folder, answer: str, written: str) -> Expected:
 
     folder.change_all(change)
     assert gold != pid
-    return {"other_notation": of_row(found, row["id"])}
+    return of_row(found, row["id"])
 
 
 @plant
