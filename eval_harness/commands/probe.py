@@ -12,7 +12,7 @@ from builders.options import DatasetFolder, grouped, option
 from eval_harness.commands import options
 from eval_harness.commands.options import numbers
 from eval_harness.data.dataset import Instance, load_instances, open_dataset, prompt_over
-from eval_harness.probing.reading import Pooling, Position
+from eval_harness.probing.reading import Pooling, Position, Tokens
 
 if TYPE_CHECKING:
     from eval_harness.methods.sweep import Probed
@@ -44,12 +44,29 @@ class Probing:
         ),
     ] = "question"
     pooling: Annotated[Pooling, typer.Option(help="Score of a passage: sum, max or mean over its tokens.")] = "sum"
+    tokens: Annotated[
+        Tokens | None,
+        typer.Option(
+            help="How several query positions choose: each its own M passages (union), or by their mean score. "
+            "Default: union for a retrieval, mean for a question."
+        ),
+    ] = None
     calibrate: Annotated[bool, typer.Option(help="Subtract the scores under an empty question.")] = False
 
     def check(self) -> None:
         """Raises SetupError for options that exclude each other."""
         if self.calibrate and self.position == "retrieval":
             raise SetupError("--calibrate uses an empty question, for which a model retrieves nothing; leave it out")
+        if self.calibrate and self.tokens == "union":
+            raise SetupError("--calibrate subtracts scores, and --tokens union compares ranks; leave one out")
+
+    @property
+    def variant(self) -> "Variant":
+        """The way to score that is asked for."""
+        from eval_harness.probing.probe import Variant
+
+        tokens = self.tokens or ("union" if self.position == "retrieval" else "mean")
+        return Variant(self.position, self.pooling, self.calibrate, tokens)
 
 
 @dataclass(frozen=True)
@@ -93,7 +110,6 @@ def probe(
     from eval_harness.models import load_model
     from eval_harness.models.base import Attends
     from eval_harness.probing.heads import write_heads
-    from eval_harness.probing.probe import Variant
     from eval_harness.probing.tables import best_heads, comparison, swept
 
     if rows.split == "test":
@@ -106,7 +122,7 @@ def probe(
     loaded = load_model(model, dtype)
     if not isinstance(loaded, Attends):
         raise SetupError(f"{model} does not expose attention; probe a local model")
-    chosen = Variant(how.position, how.pooling, how.calibrate)
+    chosen = how.variant
     made_from = {
         "model": loaded.describe(),
         "dataset": dataset.describe(),
@@ -170,8 +186,8 @@ def _variants(model: Any, chosen: "Variant", compare: bool) -> "list[Variant]":
 
     if chosen.position == "retrieval":
         marks_of(model)
-        return [*VARIANTS, *OF_RETRIEVALS] if compare else [chosen]
-    return VARIANTS if compare else [chosen]
+        return list(dict.fromkeys([*VARIANTS, *OF_RETRIEVALS, chosen])) if compare else [chosen]
+    return list(dict.fromkeys([*VARIANTS, chosen])) if compare else [chosen]
 
 
 def _probed(

@@ -37,7 +37,7 @@ class Choice:
     def variant(self) -> Variant:
         """The scores that the heads were probed with."""
         made = self.heads.made_from
-        return Variant(made["position"], made["pooling"], made["calibrated"])
+        return Variant(made["position"], made["pooling"], made["calibrated"], made.get("tokens", "mean"))
 
     def describe(self) -> dict[str, Any]:
         """What answers depend on, for the record of a run."""

@@ -15,14 +15,17 @@ if TYPE_CHECKING:
     import torch
 
 NAME = "icr2_probe"
+UNRANKED = 2**31 - 1
 
 
 class Scores(NamedTuple):
     """What passages got of a head's attention, each [sequences, layers, query heads, passages] in float32.
 
     `sum` is the mass on all tokens of a passage (the paper's alpha), `max` that of its highest token, `mean` the mass
-    per token. Of several query rows it is the mean. NaN where no token of the passage is visible to the head, because
-    of a sliding window, or where a sequence has fewer passages than another.
+    per token. Of several query positions it is the mean. NaN where no token of the passage is visible to the head,
+    because of a sliding window, or where a sequence has fewer passages than another. Where each query position chooses
+    for itself, each is instead the best rank that a passage has at any position, int32 from 0, UNRANKED where none
+    sees it.
     """
 
     sum: "torch.Tensor"
@@ -38,7 +41,8 @@ class Watch:
     """What is watched in one forward pass over left-padded sequences, and what was seen.
 
     `spans[i]` are the tokens of each passage of sequence i, and `rows[i]` the query tokens to look from, both counted
-    without padding from the sequence's first token; rows must lie in the tokens of this pass.
+    without padding from the sequence's first token; rows must lie in the tokens of this pass. With `each`, what is
+    kept are the ranks of passages, the best over the rows, instead of mean scores.
     """
 
     def __init__(
@@ -49,11 +53,12 @@ class Watch:
         padding: Sequence[int],
         length: int,
         stop: bool,
+        each: bool = False,
     ) -> None:
         self.layers = list(layers)
         self._spans, self._rows, self._padding = spans, rows, padding
         self._length = length  # of the longest sequence, padding and earlier tokens included
-        self._stop = stop
+        self._stop, self._each = stop, each
         self._seen: dict[int, Scores] = {}
 
     def scores(self) -> Scores:
@@ -73,7 +78,7 @@ class Watch:
         rows, valid = self._query_rows(first, query.device)
         allowed = self._allowed(rows, first, mask, key.shape[2])
         weights = _weights(query, key, rows, allowed, scaling)
-        self._seen[module.layer_idx] = _pooled(weights, allowed, valid, *self._passages(key))
+        self._seen[module.layer_idx] = _pooled(weights, allowed, valid, *self._passages(key), self._each)
         if self._stop and module.layer_idx == max(self.layers):
             raise Stopped
 
@@ -128,8 +133,8 @@ def _weights(query: Any, key: Any, rows: Any, allowed: Any, scaling: float | Non
     return logits.masked_fill(~allowed[:, None], float("-inf")).softmax(dim=-1)
 
 
-def _pooled(weights: Any, allowed: Any, valid: Any, passages: Any, number: int) -> Scores:
-    """Scores of passages, [sequences, heads, passages], as means over the valid rows."""
+def _pooled(weights: Any, allowed: Any, valid: Any, passages: Any, number: int, each: bool) -> Scores:
+    """Scores of passages, [sequences, heads, passages]: means over the valid rows, or with `each` the best ranks."""
     import torch
 
     n, heads, rows, _ = weights.shape
@@ -143,9 +148,24 @@ def _pooled(weights: Any, allowed: Any, valid: Any, passages: Any, number: int) 
     share = (valid.float() / valid.sum(dim=1, keepdim=True))[:, None, :, None]
 
     def over_rows(kind: Any) -> Any:
+        if each:
+            return _best_ranks(kind[..., :number], (hidden | ~valid[:, None, :, None])[..., :number])
         return (kind.masked_fill(hidden, float("nan")) * share).sum(dim=2)[..., :number]
 
     return Scores(over_rows(mass), over_rows(highest), over_rows(mass / seen.clamp(min=1)))
+
+
+def _best_ranks(scores: Any, hidden: Any) -> Any:
+    """The best rank of each passage over rows, [sequences, heads, passages], for scores [..., rows, passages].
+
+    The earlier of equal passages comes first.
+    """
+    import torch
+
+    order = scores.masked_fill(hidden, float("-inf")).argsort(dim=-1, descending=True, stable=True)
+    places = torch.arange(scores.shape[-1], device=scores.device, dtype=torch.int32).expand_as(order)
+    ranks = torch.empty_like(places).scatter_(-1, order, places)
+    return ranks.masked_fill(hidden, UNRANKED).amin(dim=2)
 
 
 _watching: list[Watch] = []

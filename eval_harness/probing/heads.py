@@ -128,10 +128,13 @@ class Heads(NamedTuple):
 def top(scores: "torch.Tensor", m: int) -> "torch.Tensor":
     """Which passages are among the `m` of the highest scores: true or false, of the shape of `scores` [..., passages].
 
-    The earlier of equal passages comes first. One that is not visible (NaN) is never among them.
+    The earlier of equal passages comes first. One that is not visible (NaN) is never among them. Scores that are whole
+    numbers are ranks, the best over several query positions: then all that are among the top `m` at any of them.
     """
     import torch
 
+    if not scores.is_floating_point():
+        return scores < m
     ranked = scores.nan_to_num(float("-inf")).argsort(dim=-1, descending=True, stable=True)[..., :m]
     chosen = torch.zeros_like(scores, dtype=torch.bool).scatter_(-1, ranked, True)
     return chosen & ~scores.isnan()

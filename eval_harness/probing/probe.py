@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from builders.errors import SetupError
 from builders.prompts import Prompt
@@ -14,6 +14,7 @@ from eval_harness.probing.reading import (
     POOLINGS,
     Pooling,
     Position,
+    Tokens,
     attend,
     layers_of,
     look_at,
@@ -27,11 +28,16 @@ if TYPE_CHECKING:
 
 
 class Variant(NamedTuple):
-    """A way to score passages: where to look from, how to pool, and whether an empty question's are taken off."""
+    """A way to score passages: query positions, pooling, and whether the scores of an empty question are subtracted.
+
+    `tokens` is how several query positions choose together: by their mean score, or each for itself, and what any of
+    them chooses counts (`union`, the paper's "all tokens" of a retrieval, appendix C.2).
+    """
 
     position: Position
     pooling: Pooling
     calibrated: bool
+    tokens: Tokens = "mean"
 
     def describe(self) -> dict[str, Any]:
         """Its parts by name."""
@@ -40,7 +46,9 @@ class Variant(NamedTuple):
 
 POSITIONS: tuple[Position, ...] = ("last", "question")
 VARIANTS = [Variant(*parts) for parts in product(POSITIONS, POOLINGS, (False, True))]  # of every model
-OF_RETRIEVALS = [Variant("retrieval", pooling, False) for pooling in POOLINGS]  # of models tuned to retrieve first
+OF_RETRIEVALS = [  # of models tuned to retrieve first
+    Variant("retrieval", pooling, False, tokens) for tokens in get_args(Tokens) for pooling in POOLINGS
+]
 
 
 class Counted(NamedTuple):
@@ -78,8 +86,10 @@ def scores_of(
         written = written or retrieval(model, prompt.text, prefix)
         look = look_at(model.template, prompt, instance.query, "retrieval", written)
         known = Prefilled((written.prompt + written.output)[:-1], written.cache) if can_share(model.network) else None
-        scores = attend(model, look, layers, stop, known)
-        found |= {one: pooled(scores, one.pooling) for one in variants if one.position == "retrieval"}
+        for tokens in dict.fromkeys(one.tokens for one in variants if one.position == "retrieval"):
+            scores = attend(model, look, layers, stop, known, tokens == "union")
+            alike = [one for one in variants if (one.position, one.tokens) == ("retrieval", tokens)]
+            found |= {one: pooled(scores, one.pooling) for one in alike}
     return found
 
 
@@ -97,18 +107,18 @@ def _of_prompts(
     prompts = {False: prompt}
     if _needed(variants, True):
         prompts[True] = prompt_over(empty, empty.passages)
-    positions = {variant.position for variant in variants}
-    looks = [(position, null) for position in sorted(positions) for null in (False, True) if _needed(variants, null)]
+    ways = {(variant.position, variant.tokens) for variant in variants}
+    looks = [(*way, null) for way in sorted(ways) for null in (False, True) if _needed(variants, null)]
     if prefix is None and len(looks) > 1 and isinstance(model, SharesPrefix):
         prefix = model.prefill([one.text for one in prompts.values()])
     found = {}
-    for position, null in looks:
+    for position, tokens, null in looks:
         query = NO_QUESTION if null else instance.query
         look = look_at(model.template, prompts[null], query, position)
-        found[position, null] = attend(model, look, layers, stop, prefix)
+        found[position, tokens, null] = attend(model, look, layers, stop, prefix, tokens == "union")
     return {
-        variant: pooled(found[variant.position, False], variant.pooling)
-        - (pooled(found[variant.position, True], variant.pooling) if variant.calibrated else 0)
+        variant: pooled(found[variant.position, variant.tokens, False], variant.pooling)
+        - (pooled(found[variant.position, variant.tokens, True], variant.pooling) if variant.calibrated else 0)
         for variant in variants
     }
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 Position = Literal["last", "question", "retrieval"]
 Pooling = Literal["sum", "max", "mean"]
+Tokens = Literal["union", "mean"]
 POOLINGS: tuple[Pooling, ...] = get_args(Pooling)
 
 NO_QUESTION = "N/A"  # asks nothing, so that what heads look at then is no answer to anything (calibration)
@@ -51,16 +52,18 @@ def look_at(
     return Look(ids, spans, last)
 
 
-def attend(model: Attends, look: Look, layers: Sequence[int], stop: bool, prefix: "Prefilled | None" = None) -> Scores:
+def attend(
+    model: Attends, look: Look, layers: Sequence[int], stop: bool, prefix: "Prefilled | None" = None, each: bool = False
+) -> Scores:
     """What each head of `layers` gives each passage of one prompt, [1, layers, heads, passages].
 
-    With `stop` the model reads no further than the highest of the layers. What the prompt and a `prefix` begin with
-    alike is not read again.
+    With `each`, every query position ranks the passages for itself. With `stop` the model reads no further than the
+    highest of the layers. What the prompt and a `prefix` begin with alike is not read again.
     """
     import torch
 
     read = min(shared_length([prefix.ids, look.ids]), look.rows[0]) if prefix else 0
-    watch = Watch(layers, [look.spans], [look.rows], [0], len(look.ids), stop)
+    watch = Watch(layers, [look.spans], [look.rows], [0], len(look.ids), stop, each)
 
     def compute() -> None:
         known = {}

@@ -26,11 +26,15 @@ def comparison(found: Mapping[Variant, Heads], ms: Sequence[int]) -> "Table":
     """The hit rate of the best head, and the mean of the best four, under each way to score passages."""
     from rich.table import Table
 
-    shown = Table("position", "pooling", "calibrated", *(f"best, M={m}" for m in ms), *(f"best 4, M={m}" for m in ms))
+    shown = Table(
+        "position", "pooling", "tokens", "calibrated", *(f"best, M={m}" for m in ms), *(f"best 4, M={m}" for m in ms)
+    )
     for variant, heads in found.items():
         first = [f"{heads.rate(heads.best(1, m)[0], m):.3f}" for m in ms]
         four = [f"{sum(heads.rate(head, m) for head in heads.best(4, m)) / 4:.3f}" for m in ms]
-        shown.add_row(variant.position, variant.pooling, "yes" if variant.calibrated else "no", *first, *four)
+        shown.add_row(
+            variant.position, variant.pooling, variant.tokens, "yes" if variant.calibrated else "no", *first, *four
+        )
     return shown
 
 

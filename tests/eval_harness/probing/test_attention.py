@@ -223,3 +223,29 @@ def test_uniform_attention_favours_long_passages_in_sum_and_not_in_mean() -> Non
     found = watch.scores()
     torch.testing.assert_close(found.sum[0, 0, 0], torch.tensor([10 / 120, 100 / 120]))
     torch.testing.assert_close(found.mean[0, 0, 0], torch.tensor([1 / 120, 1 / 120]))
+
+
+def test_each_position_may_choose_its_own_passage() -> None:
+    """Two heads look at both gold passages, each at another position: the union has both, the mean over rows one.
+
+    By hand, for three passages of one token each and two rows: head 0 gives row 0 (.6 .3 .1) and row 1 (.2 .1 .7);
+    head 1 gives (.1 .5 .4) and (.3 .3 .4), where the earlier of equal passages ranks first.
+    """
+    from eval_harness.probing.attention import UNRANKED, _pooled
+    from eval_harness.probing.heads import top
+
+    weights = torch.tensor([[[[0.6, 0.3, 0.1], [0.2, 0.1, 0.7]], [[0.1, 0.5, 0.4], [0.3, 0.3, 0.4]]]])
+    allowed, passages = torch.ones(1, 2, 3, dtype=torch.bool), torch.tensor([[0, 1, 2]])
+    rows = torch.tensor([[True, True]])
+    ranks = _pooled(weights, allowed, rows, passages, 3, each=True)
+    assert ranks.sum.tolist() == ranks.max.tolist() == ranks.mean.tolist() == [[[0, 1, 0], [1, 0, 0]]]
+    assert top(ranks.sum, 1).tolist() == [[[True, False, True], [False, True, True]]]
+    mean = _pooled(weights, allowed, rows, passages, 3, each=False).sum
+    assert top(mean, 1).tolist() == [[[True, False, False], [False, True, False]]]
+    first = _pooled(weights, allowed, torch.tensor([[True, False]]), passages, 3, each=True)  # the second is filling
+    assert first.sum.tolist() == [[[0, 1, 2], [2, 0, 1]]]
+    allowed[:, 0, 0] = False  # row 0 does not see passage 0, and nobody passage 1
+    allowed[:, :, 1] = False
+    seen = _pooled(weights.masked_fill(~allowed[:, None], 0), allowed, rows, passages, 3, each=True)
+    assert seen.sum.tolist() == [[[1, UNRANKED, 0], [1, UNRANKED, 0]]]
+    assert top(seen.sum, 3).tolist() == [[[True, False, True], [True, False, True]]]

@@ -11,6 +11,7 @@ from builders.prompts import render
 from eval_harness.data.dataset import Instance, Passage
 from eval_harness.models.hf import HfModel
 from eval_harness.models.steps import marks_of
+from eval_harness.probing.heads import top
 from eval_harness.probing.probe import OF_RETRIEVALS, VARIANTS, Variant, scores_of
 from eval_harness.probing.spans import token_spans
 from tests.eval_harness.specs import NQ
@@ -56,6 +57,12 @@ def test_equals_eager_rows(model: HfModel, monkeypatch: pytest.MonkeyPatch, writ
         [torch.stack([layer[0][:, rows, start:end].sum(-1).mean(-1) for start, end in spans], dim=-1) for layer in maps]
     )
     torch.testing.assert_close(found[Variant("retrieval", "sum", False)], wanted, atol=1e-5, rtol=1e-4)
+    by_row = torch.stack(
+        [torch.stack([layer[0][:, rows, start:end].sum(-1) for start, end in spans], dim=-1) for layer in maps]
+    )  # layers, heads, rows, passages
+    for m in (1, 2):
+        chosen = torch.zeros(by_row.shape, dtype=torch.bool).scatter_(-1, by_row.topk(m).indices, True).any(dim=2)
+        assert torch.equal(top(found[Variant("retrieval", "sum", False, "union")], m), chosen)
 
 
 def test_other_positions_are_as_without_it(model: HfModel, monkeypatch: pytest.MonkeyPatch) -> None:
