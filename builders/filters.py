@@ -1,8 +1,8 @@
 """Which candidates are excluded from a question's context, and why (paper, section 3.2).
 
 Reasons, the first that applies: `gold_overlap` (touches a provenance, or shares its word bigrams with a gold passage),
-`contains_answer` (text or title contains an answer or alias as whole words, with its marks), `near_duplicate` (shares its
-word bigrams with a candidate already taken). Titles and texts are never changed here.
+`contains_answer` (text or title contains an answer or alias as whole words, with its marks), `near_duplicate` (shares
+its word bigrams with a candidate already taken). Titles and texts are never changed here.
 """
 
 from bisect import bisect_right
