@@ -15,6 +15,8 @@ _MARK = re.compile("|".join(map(re.escape, MARKS)))
 _ID = re.compile(r"^ID:[^\S\n]*(?P<number>[0-9]+)[^\S\n]*$", re.MULTILINE)
 _CONTEXT = re.compile(r"^Context:", re.MULTILINE)
 _HEADER = re.compile(r"^(?:ID|Title):.*$", re.MULTILINE)
+_START = re.compile(r"\bID:\s*(?P<number>[0-9]+)\b(?:\s*Title:)?|\bTitle:", re.IGNORECASE)  # wherever it is on a line
+_BODY = re.compile(r"\b(?:Context|Passage|Text):", re.IGNORECASE)
 
 
 class Parts(NamedTuple):
@@ -57,12 +59,13 @@ def copied(passages: Sequence[Passage], retrieval: str) -> list[str]:
 
     A copy is of a passage where it is its block in the prompt, letter by letter. Else its text counts, normalised: of
     a passage with the same text, of the one passage that it is a part of, or of all that stand in it whole. Among
-    several it is of the one whose number it bears. Copies of no passage stand as `[?]`, `[?2]` and so on.
+    several it is of the one whose number it bears. Headers and text may be on one line or on several, with or without
+    their labels. Copies of no passage are `[?]`, `[?2]` and so on.
     """
     found: dict[str, None] = {}
     strange: dict[str, str] = {}
     for number, copy in _copies(passages, retrieval):
-        pids = [passages[number - 1].pid] if copy is None else _alike(passages, number, _text(copy))
+        pids = [passages[number - 1].pid] if copy is None else _read(passages, number, copy)
         if copy is not None and not pids:
             pids = [strange.setdefault(_text(copy), f"[?{len(strange) + 1}]" if strange else "[?]")]
         found |= dict.fromkeys(pids)
@@ -94,6 +97,39 @@ def _block(passages: Sequence[Passage], number: int) -> str | None:
         return None
     passage = passages[number - 1]
     return block(number, passage.title, passage.text)
+
+
+def _read(passages: Sequence[Passage], number: int, copy: str) -> list[str]:
+    """The pids of the passages that a copy is of: as its lines say, or more where headers are found anywhere in it."""
+    by_lines, anywhere = _alike(passages, number, _text(copy)), _headed(passages, number, copy)
+    return anywhere if set(anywhere) > set(by_lines) else by_lines
+
+
+def _headed(passages: Sequence[Passage], number: int, copy: str) -> list[str]:
+    """The pids of the passages that the parts of a copy are of, each from one header to the next."""
+    found: list[str] = []
+    starts = list(_START.finditer(copy))
+    ends = [*(start.start() for start in starts), len(copy)]
+    parts = [(number, copy[: ends[0]])]
+    for start, end in zip(starts, ends[1:], strict=True):
+        parts.append((int(start["number"][:9]) if start["number"] else number, copy[start.end() : end]))
+    for own, part in parts:
+        body = _BODY.search(part)
+        text = normalise(part[body.end() :] if body else part)
+        found += ([] if body else _titled(passages, own, text)) + _alike(passages, own, text)
+    return list(dict.fromkeys(found))
+
+
+def _titled(passages: Sequence[Passage], number: int, text: str) -> list[str]:
+    """The pid of the passage whose title opens a text, which goes on as a part of its text or holds it whole."""
+    fitting = []
+    for at, passage in enumerate(passages):
+        title, whole = normalise(passage.title), normalise(passage.text)
+        rest = text.removeprefix(f"{title} ")
+        if rest != text and rest and whole and (f" {rest} " in f" {whole} " or f" {whole} " in f" {rest} "):
+            fitting.append(at)
+    chosen = [number - 1] if number - 1 in fitting else fitting if len(fitting) == 1 else []
+    return [passages[at].pid for at in chosen]
 
 
 def _text(copy: str) -> str:

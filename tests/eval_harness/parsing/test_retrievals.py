@@ -114,6 +114,43 @@ def test_copies_are_found_in_the_context(written: str, wanted: list[str]) -> Non
     assert copied(PASSAGES, written) == wanted
 
 
+@pytest.mark.parametrize(
+    ("written", "wanted"),
+    [
+        ("Title: Title 3. Lima is the capital of Peru.", ["p3"]),  # header and text on one line
+        ("Title: Title 3 Lima is the capital", ["p3"]),  # a part of it
+        ("Title 3: Lima is the capital of Peru.", ["p3"]),
+        ("title: Title 3 - LIMA is the capital of Peru", ["p3"]),
+        ("ID: 3 Title: Title 3 Context: Lima is the capital of Peru.", ["p3"]),
+        ("ID: 3, Title: Title 3, Context: Lima is the capital", ["p3"]),
+        ("ID: 3 Lima is the capital of Peru.", ["p3"]),
+        ("ID: 3\nLima is the capital", ["p3"]),
+        ("ID: 3\nTitle: Title 3 Context: Lima is the capital of Peru.", ["p3"]),
+        ("Title: Title 3\nLima is the capital of Peru.", ["p3"]),
+        ("[3] Title 3: Lima is the capital of Peru.", ["p3"]),
+        ("1. Title 3: Lima is the capital of Peru.\n2. Title 5: Snow melts in spring.", ["p3", "p5"]),
+        ("Title: Title 3. Lima is the capital\nTitle: Title 5. Snow melts", ["p3", "p5"]),
+        ("Title: Title 3. Lima is the capital Title: Title 5. Snow melts in spring.", ["p3", "p5"]),
+        ("ID: 3 Title: Title 3 Context: Lima is ID: 5 Title: Title 5 Context: Snow melts", ["p3", "p5"]),
+        ("Title: Title 3. Lima is the capital of Peru.\nSnow melts in spring.", ["p3", "p5"]),
+        ("Title: Title 4. a novel by Jane Austen", ["p4"]),  # in two, of which one has the title
+        ("Title: Title 3. Rome is the capital of Peru.", ["[?]"]),
+        ("Title: Title 3", ["[?]"]),
+    ],
+)
+def test_copies_in_any_layout(written: str, wanted: list[str]) -> None:
+    assert copied(PASSAGES, written) == wanted
+    assert copied(PASSAGES, written.replace("\n", "\r\n")) == wanted
+
+
+def test_a_copy_on_one_line_is_evidence() -> None:
+    passages = [Passage("p1", "T", "Passage text.", "gold"), Passage("p2", "U", "Other words.", "random")]
+    asked = Question(Instance("nq-1", NQ, "where?", ["Lima"], passages, [0]), passages, 64)
+    output = f"{OPENS}Title: T. Passage text.{CLOSES}Lima"
+    assert TUNED["rta"].retrieved(asked, output) == ["p1"]
+    assert TUNED["rta"].read(NQ, output) == Parsed("Lima")
+
+
 def test_a_strange_copy_costs_precision() -> None:
     """Gold is 2 and 3; of three copies one is right, one is of another passage and one of none."""
     found = TUNED["rta"].retrieved(question(), f"{OPENS}{of(2)}{of(5)}ID: 3\nTitle: T\nContext: made up\n{CLOSES}\nx")
