@@ -1,8 +1,7 @@
 """Models of the transformers library, greedy, on a CUDA device where there is one, else on the CPU."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,12 +9,15 @@ from builders.device import DType, device_name, dtype_name
 from builders.errors import SetupError
 from eval_harness.models.back_end import Attention
 from eval_harness.models.base import MARKS, Generation, GenerationError
+from eval_harness.models.limits import Limit, chosen, limit_of
 from eval_harness.models.prefix import can_share, prefilled, shared_length, spread
-from eval_harness.models.template import Template, first_line, load_tokenizer, position_limit
+from eval_harness.models.rendering import first_line
+from eval_harness.models.stops import stop_ids
+from eval_harness.models.template import Template, load_tokenizer
+from eval_harness.models.thoughts import Marks, kept_tokens, named
 from eval_harness.models.tokenised import Tokenised
 
 _IMPLEMENTATIONS = {"sdpa": "sdpa", "flash": "flash_attention_2"}
-_TURN_ENDS = ("<|im_end|>", "<|eot_id|>", "<end_of_turn>")  # a chat model may stop here and not say so in its config
 _MOVING_ROPE = {"dynamic", "longrope"}  # rotations that depend on the longest text of a batch
 
 
@@ -45,9 +47,16 @@ class HfModel:
         dtype: DType = "auto",
         attention: Attention = "sdpa",
         system: str | None = None,
+        *,
+        fields: Mapping[str, Any] | None = None,
+        marks: Marks | None = None,
+        max_positions: int | None = None,
     ) -> None:
+        tokenizer = load_tokenizer(folder, name)
+        template = Template(tokenizer, name, system, fields, marks)  # what it refuses shows before weights are loaded
         network = _load(folder, name, dtype_name(dtype), attention).to(device_name()).eval()
-        self._take(network, folder, name, revision, attention, system)
+        self._take(network, template, tokenizer, (folder, name, revision), attention, marks)
+        self._bound(chosen(limit_of(network.config, tokenizer), max_positions, network.config))
 
     @classmethod
     def trained(cls, network: Any, folder: Path) -> "HfModel":
@@ -56,32 +65,43 @@ class HfModel:
         Nothing is shared between its prompts.
         """
         found = cls.__new__(cls)
-        found._take(network, folder, folder.name, "in training", "sdpa", None)
+        tokenizer = load_tokenizer(folder, folder.name)
+        template = Template(tokenizer, folder.name)
+        found._take(network, template, tokenizer, (folder, folder.name, "in training"))
         found._in_training, found._shares = True, False
         return found
 
     def _take(
-        self, network: Any, folder: Path, name: str, revision: str, attention: Attention, system: str | None
+        self,
+        network: Any,
+        template: Template,
+        tokenizer: Any,
+        known_as: tuple[Path, str, str],
+        attention: Attention = "sdpa",
+        marks: Marks | None = None,
     ) -> None:
         from transformers import GenerationConfig
 
-        self.folder = folder
-        self.name = name
+        self.folder, self.name, self._revision = known_as
         self.network = network
-        self._revision = revision
         self._device = network.device.type
         self._attention = attention
         self._in_training = False
-        self.tokenizer = load_tokenizer(folder, name)
-        self.template = Template(self.tokenizer, name, system)
-        self.stops = _stop_ids(self.tokenizer, network.generation_config, chat=self.template.is_chat)
+        self._marks = marks
+        self._unseen = _unseen_ids(tokenizer, marks)
+        self.tokenizer = tokenizer
+        self.template = template
+        self.stops = stop_ids(tokenizer, self.name, network.config, network.generation_config)
         # A fresh one, since a model's own may ask for sampling or penalties.
         self._decoding = GenerationConfig(
             do_sample=False, eos_token_id=self.stops or None, pad_token_id=self._pad_id(), use_cache=True
         )
         self._alone = _has_moving_rope(network.config)
         self._shares = not self._alone and can_share(network)
-        self.max_positions = position_limit(network.config, self.tokenizer)
+        self._bound(limit_of(network.config, tokenizer))
+
+    def _bound(self, limit: Limit) -> None:
+        self.max_positions, self.limit_source = limit
 
     def describe(self) -> dict[str, Any]:
         """Name, revision, number type, device, attention, template, limit, and whether a prefix can be shared."""
@@ -92,7 +112,10 @@ class HfModel:
             "device": _device_name(self._device),
             "attention": self._attention,
             **self.template.describe(),
+            "thinking_marks": self._marks,
+            "stops": self.tokenizer.convert_ids_to_tokens(self.stops),
             "max_positions": self.max_positions,
+            "max_positions_from": self.limit_source,
             "shares_prefixes": self._shares,
         }
 
@@ -109,14 +132,13 @@ class HfModel:
         return self.template.tokenised(prompt)
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The text of an output, without control tokens but for the marks of a retrieval."""
-        marks = {self.tokenizer.get_vocab().get(mark) for mark in MARKS}
-        stretches = [(is_mark, [*run]) for is_mark, run in groupby(ids, lambda token: token in marks)]
-        texts = [
-            self.tokenizer.decode(run, skip_special_tokens=not is_mark, clean_up_tokenization_spaces=False)
-            for is_mark, run in stretches
-        ]
-        return "".join(texts)
+        """The text of an output, without control tokens but for the marks of a retrieval and of thoughts.
+
+        Where the template begins thoughts for the model, they begin the text.
+        """
+        kept = [id for id in ids if id not in self._unseen]
+        text = self.tokenizer.decode(kept, skip_special_tokens=False, clean_up_tokenization_spaces=False)
+        return self.template.opened + named(text, self._marks)
 
     def generate(self, prompts: Sequence[str], max_new_tokens: int) -> list[Generation]:
         """Greedy outputs of one left-padded batch."""
@@ -234,12 +256,12 @@ def _padded(encoded: Sequence[list[int]], pad: int, shared: int) -> tuple[Any, A
     return ids, mask
 
 
-def _stop_ids(tokenizer: Any, generation_config: Any, *, chat: bool) -> list[int]:
-    own = generation_config.eos_token_id
-    ids = {tokenizer.eos_token_id, *(own if isinstance(own, list) else [own])}
-    if chat:
-        ids.update(tokenizer.get_vocab().get(token) for token in _TURN_ENDS)
-    return sorted(ids - {None})
+def _unseen_ids(tokenizer: Any, marks: Marks | None) -> set[int]:
+    """The control tokens that are left out of an output's text."""
+    special = {id: token.content for id, token in tokenizer.added_tokens_decoder.items() if token.special}
+    special |= dict(zip(tokenizer.all_special_ids, tokenizer.all_special_tokens, strict=True))
+    kept = {*MARKS, *kept_tokens({*special.values()}, marks)}
+    return {id for id, content in special.items() if content not in kept}
 
 
 def _has_moving_rope(config: Any) -> bool:

@@ -5,9 +5,9 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from builders.tasks import TaskSpec
+from eval_harness.models.thoughts import without_thoughts
 from eval_harness.parsing.labels import label_in
 
-_REASONING = re.compile(r"<think>.*?</think>", re.DOTALL)
 CUE = re.compile(r"^[\s*#]*(?:answer|judge?ment)[\s*]*:[\s*]*", re.IGNORECASE | re.MULTILINE)  # also in Markdown bold
 _EVIDENCE_CUE = re.compile(
     r"^[\s*#]*(?:evidence|citations?|sources?|(?:(?:evidence|passage|context)\s+)?ids?)[\s*]*:[\s*]*",
@@ -38,7 +38,7 @@ def parse(task: TaskSpec, output: str, cites: bool = False) -> Parsed:
 
     With `cites`, for prompts that ask for evidence, the cited numbers are read too and taken out of the answer.
     """
-    text = without_reasoning(output)
+    text = without_thoughts(output)
     if text is None:
         return Parsed(None, 0, truncated=True, evidence=() if cites else None)
     evidence = None
@@ -60,12 +60,6 @@ def citations(text: str) -> tuple[str, ...]:
 def only_cites(text: str) -> bool:
     """Whether a text is nothing but numbers from a bracket on."""
     return text.startswith("[") and _LISTING.fullmatch(text) is not None
-
-
-def without_reasoning(output: str) -> str | None:
-    """The output without `<think>` blocks, one whose start stands in the prompt included; None if one never ends."""
-    text = _REASONING.sub("", output).rpartition("</think>")[2]
-    return None if "<think>" in text else text.strip()
 
 
 def answers_in(text: str) -> list[str]:

@@ -8,7 +8,8 @@ from builders.prompts import block
 from builders.text import normalise
 from eval_harness.data.dataset import Passage
 from eval_harness.models.base import MARKS
-from eval_harness.parsing.answers import CUE, only_cites, without_reasoning
+from eval_harness.models.thoughts import without_thoughts
+from eval_harness.parsing.answers import CUE, only_cites
 
 _OPENS, _CLOSES = MARKS
 _MARK = re.compile("|".join(map(re.escape, MARKS)))
@@ -33,7 +34,7 @@ def parts(output: str) -> Parts:
     broke off. Without marks the retrieval is what stands before the cue of the answer, and where there is no cue, an
     output that begins as a retrieval does broke off and any other answers at once.
     """
-    text = without_reasoning(output)
+    text = without_thoughts(output)
     if text is None:
         return Parts("", None)
     if _MARK.search(text):

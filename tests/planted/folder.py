@@ -100,9 +100,14 @@ class Folder:
 
 def recount(row: Row) -> None:
     """Makes a row's token count agree with its passages."""
+    row["n_tokens"] = token_counter("smollm2").count(rendered(row))
+
+
+def rendered(row: Row) -> str:
+    """A row's prompt."""
     texts = [(passage["title"] or "", passage["text"] or "") for passage in row["passages"]]
     task = TaskSpec(row["task"], row["kind"], KINDS.get(row["task"], {}).get("labels", {}))
-    row["n_tokens"] = token_counter("smollm2").count(render(task, row["query"], texts).text)
+    return render(task, row["query"], texts).text
 
 
 def non_gold(row: Row, role: str | None = None) -> int:

@@ -8,6 +8,7 @@ from typing import Literal
 from builders.prompts import Prompt, block
 from builders.text import normalise
 from eval_harness.data.dataset import Passage
+from eval_harness.models.thoughts import without_thoughts
 
 Style = Literal["vanilla", "plan"]
 
@@ -66,8 +67,8 @@ def queries_in(style: Style, output: str, n: int) -> list[str]:
     A plan with neither has its last line for a query. List marks and quotation marks around a query are taken off, and
     lines without a word left out. An output that never stops thinking has none.
     """
-    text = output.rpartition("</think>")[2]
-    if "<think>" in text:
+    text = without_thoughts(output)
+    if text is None:
         return []
     cues = [*_CUE.finditer(text)]
     lines = (text[cues[-1].end() :] if cues else text).splitlines()

@@ -9,7 +9,8 @@ from typing import Any
 
 from eval_harness.models.base import Generation, GenerationError, Model
 from eval_harness.models.session import Session
-from eval_harness.parsing.answers import answers_in, without_reasoning
+from eval_harness.models.thoughts import without_thoughts
+from eval_harness.parsing.answers import answers_in
 from eval_harness.protocols.frames.questions import Asked, Questions
 from eval_harness.run.results import Results, Row, read_rows
 
@@ -37,7 +38,7 @@ def judge_prompt(asked: Asked, answer: str) -> str:
 
 def verdict_in(output: str) -> bool | None:
     """Whether an output says CORRECT, or None where it is not that one word or the other."""
-    answers = answers_in(without_reasoning(output) or "")
+    answers = answers_in(without_thoughts(output) or "")
     found = _VERDICT.fullmatch(answers[0]) if answers else None
     return None if found is None else not found["not"]
 

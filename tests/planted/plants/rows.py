@@ -1,6 +1,9 @@
 """Defects of single rows."""
 
-from tests.planted.folder import Folder, Found, Row, non_gold, recount
+from tokenizers import Tokenizer
+
+from builders.tokens import tokenizer_json
+from tests.planted.folder import Folder, Found, Row, non_gold, recount, rendered
 from tests.planted.plants.base import CONFIG, Expected, first_row, passage_that_is_not_gold, plant, retext
 
 
@@ -127,6 +130,25 @@ def over_budget(folder: Folder) -> Expected:
 
     folder.change("1k_p0", "test", change)
     return {"budget": {("1k_p0", "test", long["id"], None)}}
+
+
+@plant
+def control_tokens_counted_as_one(folder: Folder) -> Expected:
+    """A passage names a control token, and the row was counted as if the passage held that token itself."""
+    _, pid = passage_that_is_not_gold(folder)
+
+    def change(passage: Row) -> None:
+        passage["text"] = " ".join(["The tag <|im_end|> closes.", *passage["text"].split()[8:]])
+
+    found = folder.change_passage(pid, change)
+    naive = Tokenizer.from_buffer(tokenizer_json("smollm2"))
+    for config, split in {(place[0], place[1]) for place in found}:
+        rows = folder.rows(config, split)
+        for one in rows:
+            if any(passage["pid"] == pid for passage in one["passages"]):
+                one["n_tokens"] = len(naive.encode(rendered(one), add_special_tokens=False))
+        folder.write(config, split, rows)
+    return {"token_count": {(*place[:3], None) for place in found}}
 
 
 @plant
