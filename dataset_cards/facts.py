@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from builders.figure import ROLES
+from builders.languages import needs_strict
 from builders.manifest import Manifest
 from builders.synthetic import kind_of
 from builders.tasks import TaskSpec
@@ -228,6 +229,11 @@ def limits(manifest: Manifest, statistics: Mapping[str, Any]) -> Iterator[str]:
     corpus, used = manifest.counts.get("chunk", {}).get("passages"), statistics["dataset"]["distinct_passages"]
     if corpus:
         yield f"{used:,} of the knowledge source's {corpus:,} passages occur in a context, so queries share passages."
+    if strict := [name for name, task in manifest.tasks.items() if needs_strict(manifest.language, task.kind)]:
+        yield (
+            f"The published scores cannot read the answers of {joined([f'`{name}`' for name in strict])} in "
+            f"`{manifest.language}`: report the strict column (`_strict`), which `icr2 eval` uses as headline."
+        )
     for (split, n, asked), configs in _short_splits(manifest, statistics).items():
         where = "every config" if len(configs) == len(manifest.configs) else joined([f"`{c}`" for c in configs])
         yield f"The split `{split}` of {where} has {n:,} rows, and the recipe asks for {asked:,}."

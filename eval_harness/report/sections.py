@@ -86,6 +86,11 @@ def _table3(report: Report, found: Sequence[Standing], *, matched: bool = False)
             "wrong and are in n; overlength, unscorable and n/a instances are excluded and listed.",
             "The macro average weights all tasks equally.",
         ]
+        if strict := report.study.strict_headlines:
+            named = ", ".join(f"{name} of {task}" for task, name in sorted(strict.items()))
+            notes.append(
+                f"The strict score is the headline where the official one cannot work in this language: {named}."
+            )
         bounds = [interval for standing in found for interval in standing.intervals.values() if interval]
         if any(interval.low == interval.high for interval in bounds):
             notes.append("Zero-width intervals mean all scores were equal (or n=1), not certainty.")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from builders.errors import SetupError
+from eval_harness.report.table import headline_name
 from eval_harness.run.earlier import upgraded_record
 from eval_harness.run.facts import ConfigFacts, configs_of, in_order
 from eval_harness.run.results import Row, read_rows
@@ -59,7 +60,13 @@ class Study(NamedTuple):
     @property
     def headlines(self) -> dict[str, str]:
         """The headline metric of every task."""
-        return {task: scorer.metrics[0] for task, scorer in self.scorers.items()}
+        return {row.task: headline_name(row) for row in self.all_rows}
+
+    @property
+    def strict_headlines(self) -> dict[str, str]:
+        """The tasks whose headline is the strict metric, because the official one cannot work in their language."""
+        scorers = self.scorers
+        return {task: name for task, name in self.headlines.items() if name != scorers[task].headline}
 
     @property
     def all_rows(self) -> Iterator[Row]:

@@ -58,7 +58,12 @@ def counted(rows: Iterable[Row]) -> list[Row]:
 
 def headline_of(row: Row) -> float:
     """A counted result's score by its task's headline metric; SetupError if another version scored it."""
-    return _score(row, scorer_of(row.spec).metrics[0])
+    return _score(row, headline_name(row))
+
+
+def headline_name(row: Row) -> str:
+    """The metric that stands for a result's task."""
+    return row.headline or scorer_of(row.spec).headline
 
 
 def macro(tasks: Sequence[Cell]) -> float | None:
@@ -81,7 +86,7 @@ def summary(found: Sequence[Cell]) -> dict[str, Any]:
 def table(found: Sequence[Cell], title: str) -> Table:
     """A table with a line per config and method and a column per task: scores in percent, n, and other statuses.
 
-    The headline's strict variant is printed if it differs.
+    The strict variant is printed if it differs, and the official one where the strict one is the headline.
     """
     headlines = {cell.task: next(iter(cell.means)) for cell in found}
     tasks = sorted(headlines)
@@ -131,7 +136,7 @@ def left_out(statuses: Mapping[str, int]) -> list[str]:
 
 def _cell(config: str, method: str, task: str, rows: Sequence[Row]) -> Cell:
     mine = counted(rows)
-    metrics = scorer_of(rows[0].spec).metrics
+    metrics = dict.fromkeys((headline_name(rows[0]), *scorer_of(rows[0].spec).metrics))
     means = {name: sum(_score(row, name) for row in mine) / len(mine) if mine else None for name in metrics}
     statuses: dict[str, int] = dict(sorted(Counter(row.status for row in rows).items()))
     return Cell(config, method, task, len(mine), means, statuses, _evidence(mine))
@@ -163,4 +168,5 @@ def _text(cell: Cell) -> str:
     lines = [f"{percent(head[1])} (n={cell.n})"]
     twin = [(name, value) for name, value in others if name == f"{head[0]}_strict"]
     lines += [f"strict {percent(value)}" for _, value in twin if percent(value) != percent(head[1])]
+    lines += [f"official {percent(value)}" for name, value in others if f"{name}_strict" == head[0]]
     return "\n".join([*lines, *left_out(cell.statuses)])

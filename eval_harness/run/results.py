@@ -27,6 +27,7 @@ class Row:
     equal prompt keeps its latency. `steps_s` is the time of each step of a multi-step method, `steps_log` its log
     if it keeps one. `kind` and `scorer` are those of the task; results with the same `question_id` ask the same
     question; `depth` is the position of the gold in percent, if the config sets it.
+    `headline` is the metric that stands for the task in the dataset's language, the scorer's first if empty.
     """
 
     id: str
@@ -55,6 +56,7 @@ class Row:
     steps_log: list[dict[str, Any]] | None = None
     question_id: str = ""
     depth: int | None = None
+    headline: str = ""
 
     @property
     def spec(self) -> TaskSpec:

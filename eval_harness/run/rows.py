@@ -11,6 +11,7 @@ from eval_harness.run.plan import Plan
 from eval_harness.run.requests import Request
 from eval_harness.run.results import Row, Status
 from eval_harness.scoring.evidence import RETRIEVAL_RECALL, evidence_scores
+from eval_harness.scoring.registry import headline_of
 from eval_harness.scoring.score import Scored, score_output
 
 
@@ -99,6 +100,7 @@ def _unasked(plan: Plan, model: Model, request: Request) -> Row:
         scores={},
         question_id=request.instance.question_id,
         depth=request.instance.depth,
+        headline=headline_of(request.instance.spec, plan.dataset.manifest.language),
     )
     if request.passages is None:
         return row

@@ -1,5 +1,6 @@
 """Scorers by name; a task names its own, or has that of its kind."""
 
+from builders.languages import needs_strict
 from builders.registry import Registry
 from builders.tasks import TaskSpec
 from eval_harness.scoring.all_needles import ALL_NEEDLES
@@ -30,3 +31,10 @@ SCORERS: Registry[Scorer] = Registry(
 def scorer_of(task: TaskSpec) -> Scorer:
     """The scorer of a task; SetupError where it names one that is not there."""
     return SCORERS[task.scored_by]
+
+
+def headline_of(task: TaskSpec, language: str) -> str:
+    """The metric that stands for a task in a language: the strict one where the official one cannot work there."""
+    scorer = scorer_of(task)
+    has_twin = scorer.strict == f"{scorer.headline}_strict"
+    return scorer.strict if has_twin and needs_strict(language, task.kind) else scorer.headline

@@ -1,8 +1,10 @@
+from dataclasses import replace
 from io import StringIO
 
 from rich.console import Console
 
 from eval_harness.report import cells, macro, summary, table
+from eval_harness.report.table import headline_of
 from eval_harness.run.results import Row, Status
 from eval_harness.scoring.registry import scorer_of
 from tests.eval_harness.report.conftest import spec_of
@@ -76,3 +78,16 @@ def test_rows_that_average_over_different_instances_are_pointed_out() -> None:
     odd = [*rows("nq", [("ok", 1.0)] * 2), *rows("nq", [("ok", 1.0), ("n/a", 0.0)], "oracle_rag")]
     assert "different instances" not in text_of(even)
     assert "different instances" in text_of(odd)
+
+
+def test_the_strict_metric_is_the_headline_where_a_result_says_so() -> None:
+    """ROUGE-L as published is 0 in Thai, whatever is answered."""
+    (row,) = rows("wow", [("ok", 0.0)])
+    row = replace(row, scores=row.scores | {"rouge_l_strict": 1.0}, headline="rouge_l_strict")
+    (cell,) = found = cells([row])
+    assert (cell.headline, headline_of(row), macro(found)) == (1.0, 1.0, 1.0)
+    assert summary(found)["cells"][0]["headline"] == "rouge_l_strict"
+    said = text_of([row])
+    assert "rouge_l_strict" in said
+    assert "100.0 (n=1)" in said
+    assert "official 0.0" in said
