@@ -76,10 +76,10 @@ def run(
     folder: DatasetFolder,
     config: options.Config,
     asked: options.Prompted,
-    condition: Annotated[
+    method: Annotated[
         list[str] | None,
         typer.Option(
-            help="naive, bm25@K, oracle or multistep@ROUNDSxQUERIESxARTICLES, this also with +plan. "
+            help="closed_book, retrieved_bm25@K, oracle_rag or multistep@ROUNDSxQUERIESxARTICLES[+plan]. "
             f"{SEVERAL} Default: {', '.join(DEFAULT)}."
         ),
     ] = None,
@@ -89,7 +89,7 @@ def run(
     speed: options.Batches,
     server: options.Server,
 ) -> None:
-    """Answer a config's questions under each condition. Resumable: rerun to resume."""
+    """Answer a config's questions with each method. Resumable: rerun to resume."""
     from eval_harness.protocols.frames.questions import keep_questions
 
     dataset = open_dataset(folder)
@@ -97,7 +97,7 @@ def run(
     plan = FramesPlan(
         dataset,
         (config,),
-        options.once(condition or DEFAULT),
+        options.once(method or DEFAULT),
         rows.split,
         rows.tasks,
         rows.limit,
@@ -144,10 +144,10 @@ def judge(
     from builders.tokens import token_counter
     from eval_harness.protocols.frames import judge as judging
     from eval_harness.protocols.frames.questions import read_questions
-    from eval_harness.protocols.records import record_of
+    from eval_harness.protocols.frames.record import run_record
     from eval_harness.run.results import Results
 
-    record, rows, questions = record_of(run, "frames"), judging.to_judge(run), read_questions(run)
+    record, rows, questions = run_record(run), judging.to_judge(run), read_questions(run)
     counter = server.tokenizer if is_remote(asked.model) else asked.model
     if dry_run:
         prompts = sorted({judging.judge_prompt(questions.asked[row.id], row.answer or "") for row in rows})

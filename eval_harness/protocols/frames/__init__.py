@@ -1,4 +1,4 @@
-"""FRAMES: questions over several articles, answered without them, after one search, after several, or with gold."""
+"""FRAMES: multi-article questions under closed_book, retrieval, multi-step retrieval and oracle conditions."""
 
 from eval_harness.protocols.frames.reported import document
 

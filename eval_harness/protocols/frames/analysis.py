@@ -1,7 +1,6 @@
-"""A finished run's numbers: accuracy of each condition, by group and round, and what judges say."""
+"""The numbers of a finished run: accuracy of each method, by group and round, and the judges' verdicts."""
 
 import json
-import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,28 +8,27 @@ from typing import Any, NamedTuple
 from eval_harness.methods.direct import Direct
 from eval_harness.protocols.frames.judge import FOLDER, SCORE, judgements
 from eval_harness.protocols.frames.questions import Asked, Questions, read_questions
+from eval_harness.protocols.frames.record import rounds_of, run_record
 from eval_harness.report.statistics import Change, Interval, changes, intervals
 from eval_harness.report.study import Study, one_study, read_studies
 from eval_harness.report.table import counted
 from eval_harness.run.results import Row
 from eval_harness.scoring.score import Wanted, score_output
 
-MATCH = "subspan_em_strict"  # the answer stands in the output, both normalised, on word borders
+MATCH = "subspan_em_strict"  # the output contains the answer, both normalised, on word boundaries
 EXACT = "em_strict"
-MANY = 5  # gold articles from which questions are one group
-
-_ROUNDS = re.compile(r"multistep@([0-9]+)x")
+MANY = 5  # questions with at least so many gold articles are one group
 
 
 class Verdicts(NamedTuple):
-    """A judge's rows by id and method, and what it was."""
+    """A judge's verdicts by id and method, with its record."""
 
     name: str
     record: dict[str, Any]
     rows: dict[tuple[str, str], Row]
 
     def correct(self, row: Row) -> float | None:
-        """1 or 0 for a counted row, a row without an answer being wrong; None where there is no verdict."""
+        """1 or 0 for a counted result, 0 without an answer; None without a verdict."""
         if row.status != "ok":
             return 0.0
         verdict = self.rows.get((row.id, row.method))
@@ -38,32 +36,33 @@ class Verdicts(NamedTuple):
 
 
 class Analysis(NamedTuple):
-    """A run: its rows by method, its questions, its judges."""
+    """A run: its results by method, its questions, its judges, and the number of rounds of multi-step methods."""
 
     study: Study
     rows: dict[str, list[Row]]
     questions: Questions
     judges: list[Verdicts]
+    rounds: dict[str, int]
 
     @property
     def stepping(self) -> list[str]:
         """The multi-step methods."""
-        return [method for method in self.rows if _ROUNDS.match(method)]
+        return [method for method in self.rows if method in self.rounds]
 
     def counted(self, method: str) -> list[Row]:
-        """A method's rows that a mean is taken over."""
+        """A method's results in the denominator."""
         return counted(self.rows[method])
 
     def names(self, method: str) -> tuple[str, ...]:
-        """What seeds the draws of a method's estimates."""
+        """The names that seed a method's estimates."""
         return ("frames", *self.study.rows, *self.study.configs, method)
 
     def accuracy(self, method: str) -> Interval | None:
-        """The share of counted rows whose answer matches."""
+        """The share of counted results whose answer matches."""
         return mean([matches(row) for row in self.counted(method)], *self.names(method))
 
     def by_group(self, method: str, groups_of: Callable[[Asked], Iterable[str]]) -> dict[str, Interval | None]:
-        """The accuracy of a method on each group of questions; a question may be in several."""
+        """The accuracy of a method on each group of questions; a question may be in several groups."""
         values: dict[str, list[float]] = {}
         for row in self.counted(method):
             for group in groups_of(self.questions.asked[row.id]):
@@ -72,21 +71,21 @@ class Analysis(NamedTuple):
         return {group: found[group] for group in values}
 
     def judged(self, method: str, judge: Verdicts) -> Interval | None:
-        """The share of counted rows that a judge calls correct, of those with a verdict."""
+        """The share of counted results with a verdict that a judge calls correct."""
         verdicts = [judge.correct(row) for row in self.counted(method)]
         return mean([one for one in verdicts if one is not None], *self.names(method), judge.name)
 
     def gap(self, method: str, oracle: str) -> Change | None:
-        """How much higher the oracle's accuracy is, over the rows counted in both."""
+        """The oracle's accuracy minus the method's, over questions counted in both."""
         mine = {row.id: matches(row) for row in self.counted(method)}
         differences = [matches(row) - mine[row.id] for row in self.counted(oracle) if row.id in mine]
         return changes({"": differences}, *self.names(method), oracle)[""]
 
 
 class Round(NamedTuple):
-    """A method after a round: accuracy (None where no answer was asked for), recall, and means over all its rows.
+    """A method after a round: accuracy (None without an answer in the round), recall, and means over its results.
 
-    `going` is how many searches made the round; those that stopped before it stay as they were.
+    `going` is how many searches ran the round; those that stopped before it count with their last result.
     """
 
     number: int
@@ -99,12 +98,11 @@ class Round(NamedTuple):
 
 
 def rounds(analysis: Analysis, method: str) -> list[Round]:
-    """The rounds of a multi-step method, over its counted rows; a row that failed has found and answered nothing."""
-    written = _ROUNDS.match(method)
+    """The rounds of a multi-step method, over its counted results; a failed one has no articles and no answer."""
     rows = analysis.counted(method)
-    if written is None or not rows:
+    if not rows:
         return []
-    return [_round(analysis, method, rows, number) for number in range(1, int(written[1]) + 1)]
+    return [_round(analysis, method, rows, number) for number in range(1, analysis.rounds.get(method, 0) + 1)]
 
 
 def _round(analysis: Analysis, method: str, rows: Sequence[Row], number: int) -> Round:
@@ -134,7 +132,8 @@ def _right(row: Row, log: Sequence[dict[str, Any]], questions: Questions) -> flo
 
 
 def read_analysis(run: Path) -> Analysis:
-    """The numbers of a finished run's folder."""
+    """The numbers of a finished run folder."""
+    record = run_record(run)
     study = one_study(read_studies([run]))
     rows: dict[str, list[Row]] = {method: [] for method in study.methods}
     for row in study.all_rows:
@@ -147,19 +146,20 @@ def read_analysis(run: Path) -> Analysis:
         )
         for name, found in judgements(run).items()
     ]
-    return Analysis(study, {method: found for method, found in rows.items() if found}, read_questions(run), judges)
+    answered = {method: found for method, found in rows.items() if found}
+    return Analysis(study, answered, read_questions(run), judges, rounds_of(record))
 
 
 def matches(row: Row) -> float:
-    """1 where a counted row's answer matches a reference answer, else 0."""
+    """1 if a counted result's answer matches a reference answer, else 0."""
     return row.scores[MATCH]
 
 
 def mean(values: Sequence[float], *names: str) -> Interval | None:
-    """The mean of values with its interval; None without a value."""
+    """The mean of values with its interval; None without values."""
     return intervals({"": values}, *names)[""]
 
 
 def articles_group(asked: Asked) -> list[str]:
-    """The group of questions by how many gold articles they have."""
+    """The group of a question by its number of gold articles."""
     return [str(asked.articles) if asked.articles < MANY else f"{MANY}+"]

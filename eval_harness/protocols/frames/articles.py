@@ -1,4 +1,4 @@
-"""Whole articles, and BM25 over them: the retrievers of the builder over a corpus with one passage for each article."""
+"""Whole articles and BM25 over them: the builder's retrievers on a corpus with one passage per article."""
 
 import logging
 import re
@@ -26,16 +26,16 @@ from builders.sources.fetch import digest_of_file, fetch
 from eval_harness.data.dataset import Dataset, Instance, Passage, load_instances
 
 CHUNK_WORDS = 100
-_CODE = 1  # changes with what an index holds
-_PART = 4096  # articles of a file
-_REMEMBERED = 100_000  # queries
+_CODE = 1  # changes with the format of an index
+_PART = 4096  # articles per file
+_REMEMBERED = 100_000  # queries in the cache
 _SOURCE = re.compile(r"(?P<reader>[a-z0-9_]+)=(?P<path>.+)")
 
 _log = logging.getLogger(__name__)
 
 
 class Article(NamedTuple):
-    """An article by the id of its page; `text` has a line for each of its passages."""
+    """An article, identified by its page id; `text` has one line per passage."""
 
     id: str
     title: str
@@ -43,7 +43,7 @@ class Article(NamedTuple):
 
 
 class Articles:
-    """The articles of one source with their index, kept in the cache folder under a digest of both."""
+    """The articles of a source with their index, cached under a digest of both."""
 
     def __init__(self, folder: Path, retriever: Retriever, spec: RetrieverSpec, about: dict[str, Any]) -> None:
         self._folder, self._retriever, self._spec, self._about = folder, retriever, spec, about
@@ -54,19 +54,19 @@ class Articles:
         return len(self._corpus)
 
     def search(self, queries: Sequence[str], k: int) -> list[list[Passage]]:
-        """The k best articles for each query, best first, ties in the order of the source; none for one without words.
+        """The k best articles for each query, best first, ties in source order; none for a query without words.
 
-        Scores are rounded as in the builder's runs.
+        Scores are rounded as in the builder's retrieval runs.
         """
         return [list(self._found(query, k)) for query in queries]
 
     def get(self, id: str) -> Passage | None:
-        """The article of a page, or None where the source has none."""
+        """The article of a page; None if the source lacks it."""
         rows = self._corpus.rows_of_page(id)
         return self._passage(rows[0]) if rows else None
 
     def describe(self) -> dict[str, Any]:
-        """What the articles and their ranking depend on, for the record of a run."""
+        """What the articles and their ranking depend on, for a run's record."""
         return self._about | {"n_articles": len(self)}
 
     def _search_one(self, query: str, k: int) -> tuple[Passage, ...]:
@@ -83,21 +83,21 @@ class Articles:
 
 
 def articles_of(dataset: Dataset, config: str, split: str, source: str | None, kind: str) -> Articles:
-    """The articles of a knowledge source `READER=PATH`, or without one those that stand in the contexts of a config."""
+    """The articles of a knowledge source `READER=PATH`, by default those in the contexts of a config."""
     if source is None:
         facts = {"manifest_sha256": dataset.manifest_sha256, "config": config, "split": split}
         return _indexed(lambda: from_instances(load_instances(dataset, config, split)), facts, kind)
     written = _SOURCE.fullmatch(source)
     if written is None or written["reader"] not in PAGE_READERS:
         known = ", ".join(PAGE_READERS)
-        raise SetupError(f"--articles {source} is no source; write READER=PATH with a reader of {known}")
+        raise SetupError(f"invalid --articles {source}; write READER=PATH, where READER is one of {known}")
     path = fetch(Source(reader=written["reader"], path=written["path"]), Path(), cache_folder())
     facts = {"reader": written["reader"], "sha256": digest_of_file(path, cache_folder()), "words": str(CHUNK_WORDS)}
     return _indexed(lambda: from_pages(written["reader"], path), facts, kind)
 
 
 def from_instances(instances: Iterable[Instance]) -> list[Article]:
-    """The articles whose passages stand in contexts, in the order in which they are met, passages by their number."""
+    """The articles of all contexts, in order of appearance, their passages sorted by number."""
     pages: dict[str, dict[str, Passage]] = {}
     for instance in instances:
         for passage in instance.passages:
@@ -106,20 +106,20 @@ def from_instances(instances: Iterable[Instance]) -> list[Article]:
 
 
 def from_pages(reader: str, path: Path) -> Iterator[Article]:
-    """The articles of a knowledge source that have text."""
+    """The articles of a knowledge source, without empty ones."""
     for page in PAGE_READERS[reader](path, Counter()):
         if pieces := chunk_page(page, CHUNK_WORDS):
             yield Article(page.page_id, page.title, "\n".join(piece.text for piece in pieces))
 
 
 def article_of(id: str, passages: Sequence[Passage]) -> Article:
-    """The article of some passages of one page."""
+    """An article from passages of one page."""
     ordered = sorted(passages, key=lambda passage: _number(passage.pid))
     return Article(id, ordered[0].title, "\n".join(" ".join(passage.text.split()) for passage in ordered))
 
 
 def page_of(pid: str) -> str:
-    """The page that a passage is of: what stands before the last colon of its id."""
+    """The page id of a passage: the part of its id before the last colon."""
     return pid.rpartition(":")[0] or pid
 
 
@@ -129,7 +129,7 @@ def _number(pid: str) -> int:
 
 
 def _indexed(read: Callable[[], Iterable[Article]], facts: dict[str, str], kind: str) -> Articles:
-    """The articles that `read` gives, indexed now unless they were before."""
+    """The articles that `read` returns, indexed unless the cache has the index."""
     retriever, spec = RETRIEVERS[kind](), RetrieverSpec(kind=kind, k=1)
     try:
         about = {"source": facts, "index": kind, "identity": retriever.identity(spec)}
@@ -153,7 +153,7 @@ def _indexed(read: Callable[[], Iterable[Article]], facts: dict[str, str], kind:
 
 
 def _write(articles: Iterable[Article], folder: Path) -> None:
-    """Writes a corpus whose pages have one passage each: the whole article."""
+    """Writes a corpus with one passage per page: the whole article."""
     left, n_parts = iter(articles), 0
     while part := list(islice(left, _PART)):
         ids, titles, texts = map(list, zip(*part, strict=True))
@@ -164,9 +164,9 @@ def _write(articles: Iterable[Article], folder: Path) -> None:
         write_table(folder / f"articles-{n_parts:06d}.arrow", pa.table(passages, schema=PASSAGES))
         n_parts += 1
     if not n_parts:
-        raise SetupError("the source of articles has none with text; give another with --articles READER=PATH")
+        raise SetupError("the knowledge source has no article with text; give another with --articles READER=PATH")
     if repeated := write_page_index(*_parts(folder), folder / "index"):
-        raise SetupError(f"the source of articles has several with id {', '.join(repeated)}; keep one of each")
+        raise SetupError(f"the knowledge source has duplicate article ids: {', '.join(repeated)}; keep one of each")
 
 
 def _parts(folder: Path) -> tuple[list[Path], list[Path]]:
@@ -178,4 +178,4 @@ def _corpus(folder: Path) -> Corpus:
 
 
 def _tick(done: int, total: int) -> None:
-    """A search is over before a bar could move."""
+    """Shows no progress: a search is fast."""

@@ -1,4 +1,4 @@
-"""Accuracy and recall over the rounds of a search."""
+"""Accuracy and recall over the rounds of a multi-step search."""
 
 from typing import TYPE_CHECKING
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_STYLES = (":", "--", "-.", (0, (1, 3)), (0, (5, 1)))  # of conditions without rounds
+_STYLES = (":", "--", "-.", (0, (1, 3)), (0, (5, 1)))  # methods without rounds
 
 
 def rounds_figure(found: Analysis) -> "Figure | None":
-    """Lines of the multi-step conditions with 95 % bands, the others as levels; None without answers of two rounds."""
+    """Lines of the multi-step methods with 95 % bands, the others as levels; None without answers of two rounds."""
     by_method = {method: rounds(found, method) for method in found.stepping}
     if all(sum(one.accuracy is not None for one in made) < 2 for made in by_method.values()):
         return None

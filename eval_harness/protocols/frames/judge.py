@@ -1,4 +1,4 @@
-"""A model as judge: whether an answer says what the reference answer says."""
+"""A model as judge: whether an answer agrees with the reference answer."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ from eval_harness.protocols.frames.questions import Asked, Questions
 from eval_harness.run.results import Results, Row, read_rows
 
 FOLDER = "judged"
-SCORE = "judged"  # 1 where the verdict is that the answer is correct
+SCORE = "judged"  # 1 if the verdict is CORRECT
 PROMPT = """\
 Grade an answer to a question by the reference answer, which is right.
 Question: {question}
@@ -32,19 +32,19 @@ _VERDICT = re.compile(r"[\W_]*(?:verdict\s*:[\W_]*)?(?P<not>in)?correct[\W_]*", 
 
 
 def judge_prompt(asked: Asked, answer: str) -> str:
-    """The prompt for a verdict on an answer; several reference answers are ways to say the same."""
+    """The prompt for a verdict on an answer; several reference answers are alternatives."""
     return PROMPT.format(question=asked.query, reference=" / ".join(asked.answers), answer=answer)
 
 
 def verdict_in(output: str) -> bool | None:
-    """Whether an output says CORRECT, or None where it is not that one word or the other."""
+    """Whether an output is CORRECT; None if it is neither of the two words."""
     answers = answers_in(without_thoughts(output) or "")
     found = _VERDICT.fullmatch(answers[0]) if answers else None
     return None if found is None else not found["not"]
 
 
 def judge_record(run: dict[str, Any], model: Model, max_new_tokens: int) -> dict[str, Any]:
-    """What verdicts depend on: the judge, its prompt, and the run that is judged."""
+    """What verdicts depend on: the judge, its prompt, and the judged run."""
     return {
         "judge": model.describe(),
         "prompt_sha256": DIGEST,
@@ -55,7 +55,7 @@ def judge_record(run: dict[str, Any], model: Model, max_new_tokens: int) -> dict
 
 
 def to_judge(folder: Path) -> list[Row]:
-    """The rows of a run that have an answer and something to grade it by; without an answer a row is wrong as it is."""
+    """The results with an answer and a reference answer; those without an answer are wrong and need no verdict."""
     return [row for row in read_rows(folder) if row.status == "ok" and row.answer is not None]
 
 
@@ -68,7 +68,7 @@ def judge(
     batch_size: int,
     advance: Callable[[int], None],
 ) -> None:
-    """Adds a verdict on each row that has none yet; equal prompts are asked once."""
+    """Adds a verdict on each result that lacks one; equal prompts are run once."""
     session = Session(model)
     waiting: dict[str, list[Row]] = {}
     for row in rows:
@@ -88,7 +88,7 @@ def judge(
 
 
 def _verdict(row: Row, prompt: str, output: Generation | GenerationError | None, model: Model) -> Row:
-    """The judge's row on a row of the run."""
+    """The judge's result on a result of the run."""
     task = (row.id, row.task, row.kind, row.scorer)
     made = Row(
         *(*task, row.config, row.split, "judge", row.method, model.name, "overlength", {}),
@@ -115,6 +115,6 @@ def _verdict(row: Row, prompt: str, output: Generation | GenerationError | None,
 
 
 def judgements(folder: Path) -> dict[str, list[Row]]:
-    """The verdicts in a run's folder by the name of the judge's folder."""
+    """The verdicts in a run folder by the name of the judge's folder."""
     found = sorted((folder / FOLDER).glob("*/results.jsonl"))
     return {path.parent.name: read_rows(path.parent) for path in found}

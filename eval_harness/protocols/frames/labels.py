@@ -1,4 +1,4 @@
-"""A sheet of answers to label by hand, and the labels that come back."""
+"""Writes a sheet of answers to label by hand, and reads the labels."""
 
 import csv
 from collections.abc import Iterator, Sequence
@@ -14,15 +14,15 @@ CORRECT, INCORRECT = "correct", "incorrect"
 _LABELS = dict.fromkeys(("correct", "yes", "true", "1"), CORRECT) | dict.fromkeys(
     ("incorrect", "no", "false", "0"), INCORRECT
 )
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the beginning of one
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # prefixes that spreadsheets interpret as a formula
 
 Key = tuple[str, str]  # an instance's id and a method
 
 
 def read_labels(path: Path, methods: Sequence[str]) -> dict[Key, str]:
-    """The labels of a sheet by id and method, `correct` or `incorrect`; lines without a label are left out.
+    """The labels of a sheet by id and method, `correct` or `incorrect`; lines without a label are skipped.
 
-    A sheet without a column `method` is of the run's only one. SetupError names a line that cannot be used.
+    Without a column `method`, the labels are for the run's only method. SetupError names an invalid line.
     """
     labels: dict[Key, str] = {}
     for number, line in _lines(path):
@@ -30,14 +30,16 @@ def read_labels(path: Path, methods: Sequence[str]) -> dict[Key, str]:
         if not written:
             continue
         if written not in _LABELS:
-            raise SetupError(f"{path}, line {number}: label {written!r} is neither {CORRECT} nor {INCORRECT}")
+            raise SetupError(f"{path}, line {number}: invalid label {written!r}; use {CORRECT} or {INCORRECT}")
         method = line.get("method") or (methods[0] if len(methods) == 1 else "")
         if method not in methods:
-            raise SetupError(f"{path}, line {number}: the run has no method {method!r}; it has {', '.join(methods)}")
+            raise SetupError(
+                f"{path}, line {number}: the run has no method {method!r}; available: {', '.join(methods)}"
+            )
         if labels.setdefault((line["id"], method), _LABELS[written]) != _LABELS[written]:
-            raise SetupError(f"{path}, line {number}: {line['id']} ({method}) is labelled twice and differently")
+            raise SetupError(f"{path}, line {number}: {line['id']} ({method}) has two different labels")
     if not labels:
-        raise SetupError(f"{path} has no label yet; write {CORRECT} or {INCORRECT} into its column label")
+        raise SetupError(f"{path} has no labels; write {CORRECT} or {INCORRECT} in its column label")
     return labels
 
 
@@ -50,11 +52,13 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
             for line in reader:
                 yield reader.line_num, line
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise SetupError(f"{path} cannot be read as a sheet ({error}); make one with: icr2 frames sheet RUN") from None
+        raise SetupError(
+            f"{path} cannot be read as a sheet ({error}); create one with: icr2 frames sheet RUN"
+        ) from None
 
 
 def write_sheet(rows: Sequence[Row], questions: Questions, path: Path) -> None:
-    """Writes a sheet to label: questions, reference answers and answers, without anybody's verdict."""
+    """Writes a sheet to label: questions, reference answers and answers, without verdicts."""
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
@@ -65,5 +69,5 @@ def write_sheet(rows: Sequence[Row], questions: Questions, path: Path) -> None:
 
 
 def _plain(text: str) -> str:
-    """Text that no spreadsheet takes for a formula."""
+    """Text escaped so that spreadsheets do not interpret it as a formula."""
     return f"'{text}" if text.startswith(_FORMULA) else text

@@ -1,4 +1,4 @@
-"""What a run's folder keeps of its dataset, so that it can be judged and reported without it."""
+"""The questions that a run folder keeps, so that it can be judged and reported without its dataset."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,7 @@ _COLUMNS = ("id", "query", "answers", "reasoning_types", "hops")
 
 
 class Asked(NamedTuple):
-    """A question as far as judging and reporting need it; `articles` is how many it is said to rest on."""
+    """A question with what judging and reporting need; `articles` is its number of gold articles in the source."""
 
     query: str
     answers: list[str]
@@ -24,14 +24,14 @@ class Asked(NamedTuple):
 
 
 class Questions(NamedTuple):
-    """A run's questions by id; `coverage` counts the questions of the source of which k of n articles were there."""
+    """A run's questions by id; `coverage` counts the source's questions with k of n articles available."""
 
     asked: dict[str, Asked]
     coverage: dict[str, int]
 
 
 def keep_questions(dataset: Dataset, config: str, split: str, folder: Path) -> None:
-    """Writes the questions of a config's split and the dataset's coverage into a run's folder."""
+    """Writes the questions of a config's split and the dataset's coverage into a run folder."""
     query = f'SELECT {", ".join(_COLUMNS)} FROM "{config}" WHERE split = ?'
     rows = connect(dataset.folder).execute(query, [split]).fetchall()
     asked = {id: Asked(query, answers, types or [], hops or 0) for id, query, answers, types, hops in rows}
@@ -41,14 +41,14 @@ def keep_questions(dataset: Dataset, config: str, split: str, folder: Path) -> N
 
 
 def read_questions(folder: Path) -> Questions:
-    """The questions that a run's folder keeps."""
+    """The questions in a run folder."""
     path = folder / FILE
     try:
         content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         return Questions({id: Asked(**one) for id, one in content["asked"].items()}, content["coverage"])
     except FileNotFoundError:
         raise SetupError(
-            f"{folder} holds no {FILE}, so it is no finished run; make one with: icr2 frames run"
+            f"{folder} has no {FILE}, so it is not a finished run; create one with: icr2 frames run"
         ) from None
     except (ValueError, KeyError, TypeError) as error:
-        raise SetupError(f"{path} cannot be read ({error!r}); delete it, and run icr2 frames run again") from None
+        raise SetupError(f"{path} cannot be read ({error!r}); delete it and rerun icr2 frames run") from None

@@ -12,11 +12,11 @@ from eval_harness.report.parts import Document, Drawn, Line
 from eval_harness.report.statistics import Interval
 from eval_harness.report.study import Study
 
-_CAPTION = "Accuracy and recall after each round, with 95 % bands; levels are conditions without rounds"
+_CAPTION = "Accuracy and recall after each round, with 95 % bands; horizontal lines are methods without rounds"
 
 
 def document(run: Path, dataset: Path | None) -> tuple[Document, Study | None, Instances]:
-    """The report of a finished run with its rows, and their instances where the dataset is given."""
+    """The report of a finished run with its results, and their instances if the dataset is given."""
     found = read_analysis(run)
     instances = _instances(found.study, dataset) if dataset else {}
     return document_of(found), found.study, instances
@@ -49,11 +49,11 @@ def _lines(found: Analysis) -> Iterator[Line]:
         whole = {MATCH: found.accuracy(method), EXACT: exact}
         whole |= {f"judge {judge.name}": found.judged(method, judge) for judge in found.judges}
         for metric, interval in whole.items():
-            yield {"condition": method, "group": "all", "metric": metric} | _numbers(interval)
+            yield {"method": method, "group": "all", "metric": metric} | _numbers(interval)
         for group, interval in found.by_group(method, lambda asked: asked.reasoning_types).items():
-            yield {"condition": method, "group": group, "metric": MATCH} | _numbers(interval)
+            yield {"method": method, "group": group, "metric": MATCH} | _numbers(interval)
         for group, interval in found.by_group(method, articles_group).items():
-            yield {"condition": method, "group": f"{group} gold articles", "metric": MATCH} | _numbers(interval)
+            yield {"method": method, "group": f"{group} gold articles", "metric": MATCH} | _numbers(interval)
 
 
 def _round_lines(found: Analysis) -> Iterator[Line]:
@@ -62,7 +62,7 @@ def _round_lines(found: Analysis) -> Iterator[Line]:
             values = one._asdict()
             means = {name: values[name] for name in ("number", "going", "articles", "queries", "repeated")}
             for metric in ("accuracy", "recall"):
-                yield {"condition": method, "metric": metric} | _numbers(values[metric]) | means
+                yield {"method": method, "metric": metric} | _numbers(values[metric]) | means
 
 
 def _numbers(found: Interval | None) -> dict[str, Any]:

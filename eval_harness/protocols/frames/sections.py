@@ -16,7 +16,7 @@ from eval_harness.protocols.frames.analysis import (
     rounds,
 )
 from eval_harness.protocols.frames.labels import CORRECT, INCORRECT, Key
-from eval_harness.protocols.frames.plan import NAIVE, ORACLE
+from eval_harness.protocols.frames.plan import CLOSED_BOOK, ORACLE
 from eval_harness.protocols.frames.questions import Asked
 from eval_harness.report.parts import Section
 from eval_harness.report.sections import p_text, points
@@ -28,7 +28,7 @@ NONE = "–"
 
 
 def sections(found: Analysis) -> list[Section]:
-    """Every table that has rows, the main one first."""
+    """Every non-empty table, the main one first."""
     every = [
         accuracy(found),
         _grouped(found, "types", "By reasoning type", "types", lambda asked: asked.reasoning_types, _TYPES),
@@ -42,12 +42,12 @@ def sections(found: Analysis) -> list[Section]:
     return [section for section in every if section.rows]
 
 
-_TYPES = "Accuracy in per cent; a question with several types is in each of them."
-_ARTICLES = "Accuracy in per cent, by how many articles a question is said to rest on."
+_TYPES = "Accuracy in percent; a question with several types counts in each of them."
+_ARTICLES = "Accuracy in percent, by the number of gold articles of a question."
 
 
 def accuracy(found: Analysis) -> Section:
-    """Accuracy and recall of each condition."""
+    """Accuracy and recall of each method."""
     rows = []
     for method, mine in found.rows.items():
         counted = found.counted(method)
@@ -59,13 +59,13 @@ def accuracy(found: Analysis) -> Section:
         statuses = left_out(Counter(row.status for row in mine))
         rows.append([method, *numbers, "\n".join(statuses) or NONE])
     notes = [
-        f"Per cent. Accuracy: a reference answer stands in the answer, both normalised, on word borders ({MATCH}); "
-        f"exact: the answer is the reference answer ({EXACT}). Recall: how many of the gold articles were found.",
-        "Unparsed and failed answers count as wrong and are in n; overlength, unscorable and n/a ones are not.",
+        f"Percent. Accuracy: the answer contains a reference answer, both normalised, on word boundaries ({MATCH}); "
+        f"exact: the answer is the reference answer ({EXACT}). Recall: the share of gold articles found.",
+        "Unparsed and failed answers count as wrong and are in n; overlength, unscorable and n/a ones are excluded.",
     ]
     judges = [f"judge\n{judge.name}" for judge in found.judges]
-    header = ["condition", "n", "accuracy", *judges, "exact", "recall", "not ok"]
-    return Section("frames", "FRAMES: accuracy by condition", notes, header, rows, 1, short="accuracy")
+    header = ["method", "n", "accuracy", *judges, "exact", "recall", "not ok"]
+    return Section("frames", "FRAMES: accuracy by method", notes, header, rows, 1, short="accuracy")
 
 
 def _grouped(
@@ -78,7 +78,7 @@ def _grouped(
         for method, values in by_method.items()
         if values
     ]
-    return Section(name, title, [note], ["condition", *groups], rows, 1, short=short)
+    return Section(name, title, [note], ["method", *groups], rows, 1, short=short)
 
 
 def _rounds(found: Analysis) -> Section:
@@ -95,11 +95,11 @@ def _rounds(found: Analysis) -> Section:
         for one in rounds(found, method)
     ]
     notes = [
-        "What a multi-step condition has reached after each round. Going on: the searches that made the round; one "
-        "whose next prompt would be that of the round before has stopped, and counts with what it had.",
-        "Articles, queries and repeated queries are means over questions, up to and including the round.",
+        "Scores of a multi-step method after each round. Active: searches that ran the round; a search whose next "
+        "prompt would equal the previous one has stopped, and counts with its last result.",
+        "Articles, queries and repeated queries are cumulative means over questions.",
     ]
-    header = ["condition", "round", "going on", "accuracy", "recall", "articles", "queries", "repeated"]
+    header = ["method", "round", "active", "accuracy", "recall", "articles", "queries", "repeated"]
     return Section("rounds", "Round by round", notes, header, rows, 2, short="rounds")
 
 
@@ -111,11 +111,11 @@ def _gap(found: Analysis) -> Section:
             bounds = f"[{points(change.low)}, {points(change.high)}]"
             rows.append([method, str(change.n), f"{points(change.mean)}\n{bounds}", p_text(change.p)])
     notes = [
-        "Points of accuracy that gold articles alone have over a condition, over questions counted in both, with the "
-        "95 % bootstrap interval; p: two-sided sign-flip permutation test, not adjusted. What the oracle itself lacks "
-        "is not the search's doing.",
+        "Accuracy of the oracle minus that of a method, in points, over questions counted in both, with the "
+        "95 % bootstrap interval; p: two-sided sign-flip permutation test, not adjusted. Errors of the oracle itself "
+        "are not caused by the search.",
     ]
-    return Section("gap", "Oracle gap", notes, ["condition", "n", "oracle less it", "p"], rows, 1, short="gap")
+    return Section("gap", "Oracle gap", notes, ["method", "n", "oracle minus method", "p"], rows, 1, short="gap")
 
 
 def _shown(found: Analysis) -> Section:
@@ -123,23 +123,23 @@ def _shown(found: Analysis) -> Section:
     for method in found.rows:
         last = [_last_shown(row) for row in found.counted(method) if row.steps_log]
         articles = sum(one["n_articles"] for one in last)
-        if method == NAIVE or not last:
+        if method == CLOSED_BOOK or not last:
             continue
         each = [one["passages_each"] for one in last if one["passages_each"]]
         numbers = [articles / len(last), sum(one["n_cut"] for one in last), sum(one["n_left_out"] for one in last)]
         least = str(min(each)) if each else NONE
         rows.append([method, str(len(last)), f"{numbers[0]:.1f}", *map(str, numbers[1:]), least])
     notes = [
-        "What the last prompt of each answer showed. Articles that do not fit whole are cut after their first N "
-        "passages, the largest N that fits; where not even one passage of each does, a multi-step condition leaves the "
-        "last found out, and any other is overlength.",
+        "Articles in the last prompt of each answer. Articles that do not fit whole are cut to their first N passages, "
+        "with the largest N that fits. If not even one passage of each fits, a multi-step method leaves out the "
+        "articles found last, and any other method is overlength.",
     ]
-    header = ["condition", "n", "articles shown", "cut", "left out", "smallest N"]
+    header = ["method", "n", "articles shown", "cut", "left out", "smallest N"]
     return Section("shown", "What fitted", notes, header, rows, 1)
 
 
 def _last_shown(row: Row) -> dict[str, Any]:
-    """What the last prompt of a row with a log showed; the log of a single step is that alone."""
+    """The log of a result's last prompt; a single step logs only that."""
     last = (row.steps_log or [{}])[-1]
     shown: dict[str, Any] = last.get("answer_shown", last)
     return shown
@@ -157,28 +157,28 @@ def _judges(found: Analysis) -> Section:
         counts = [str(n) for n in (verdicts[CORRECT], verdicts[INCORRECT], other)]
         rows.append([judge.name, digest, *counts, alike, kappa])
     notes = [
-        "Verdicts of a model on the answers that could be read; those that are not the one word or the other are none. "
-        "Alike and kappa (Cohen's): against the match with the reference answer, not against people; for these see "
-        "icr2 frames agree.",
+        "Verdicts of a model on the parsed answers; an output other than the two words counts as no verdict. "
+        "Agreement and Cohen's kappa compare them with the match, not with human labels; for those, run icr2 frames "
+        "agree.",
     ]
-    header = ["judge", "prompt", CORRECT, INCORRECT, "no verdict", "alike", "kappa"]
+    header = ["judge", "prompt", CORRECT, INCORRECT, "no verdict", "agreement", "kappa"]
     return Section("judges", "Judges", notes, header, rows, 2)
 
 
 def agreements(found: Analysis, labels: Mapping[Key, str]) -> Section:
-    """The match and every judge against labels that people gave."""
+    """Agreement of the match and every judge with human labels."""
     rows = []
     for name, verdicts in _verdicts(found).items():
         pairs = [(verdicts[key], label) for key, label in labels.items() if key in verdicts]
         same = agreement(pairs)
         kappa = NONE if same is None or same.kappa is None else f"{same.kappa:.3f}"
         rows.append([name, str(len(pairs)), str(len(labels) - len(pairs)), percent(same and same.share), kappa])
-    header = ["verdicts", "n", "labels without one", "accuracy, %", "kappa"]
-    return Section("agreement", "Verdicts against labels by people", [], header, rows, 1)
+    header = ["verdicts", "n", "labels without a verdict", "accuracy, %", "kappa"]
+    return Section("agreement", "Verdicts and human labels", [], header, rows, 1)
 
 
 def _verdicts(found: Analysis) -> dict[str, dict[Key, str]]:
-    """What the match and every judge say of each counted row, `correct` or `incorrect`."""
+    """The verdict of the match and every judge on each counted result, `correct` or `incorrect`."""
     rows = [row for method in found.rows for row in found.counted(method)]
     said: dict[str, dict[Key, str]] = {"match": {(row.id, row.method): _word(matches(row)) for row in rows}}
     for judge in found.judges:
@@ -192,7 +192,7 @@ def _word(verdict: float) -> str:
 
 
 def _pairs(found: Analysis, judge: Verdicts) -> list[tuple[str, str]]:
-    """What a judge and the match say of the answers that could be read."""
+    """The verdicts of a judge and of the match on the parsed answers."""
     read = {(row.id, row.method) for method in found.rows for row in found.counted(method) if row.status == "ok"}
     said = _verdicts(found)
     return [(verdict, said["match"][key]) for key, verdict in said[judge.name].items() if key in read]
@@ -211,10 +211,10 @@ def _coverage(found: Analysis) -> Section:
     total = sum(shares.values())
     whole = sum(n for (k, of), n in shares.items() if k == of)
     notes = [
-        f"Of the {total} questions of the source, {whole} have all their articles in the knowledge source; the others "
-        "are not in the dataset, and in no score. Titles are looked up as the links have them: a redirect is missing.",
+        f"{whole} of the source's {total} questions have all their articles in the knowledge source; the others are "
+        "not in the dataset or in any score. Titles are looked up as linked, so a redirect counts as missing.",
     ]
-    header = ["gold articles", "there: questions", "questions", "with all of them", "articles there, %"]
+    header = ["gold articles", "available: questions", "questions", "with all articles", "articles available, %"]
     return Section("coverage", "Coverage of the knowledge source", notes, header, rows, 2, folded=True)
 
 

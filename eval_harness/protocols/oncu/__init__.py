@@ -1,4 +1,4 @@
-"""The four-condition protocol: no evidence, full context, retrieved and oracle, on the same instances (ONCU)."""
+"""The four-condition protocol (ONCU): closed_book, vanilla, retrieved and oracle, on the same instances."""
 
 from eval_harness.protocols.oncu.reported import document
 

@@ -1,4 +1,4 @@
-"""What the protocol finds in runs, and how it was asked to look at them."""
+"""The protocol's analysis of runs, and the saved options of their report."""
 
 import json
 from pathlib import Path
@@ -18,14 +18,14 @@ _FILE = "oncu.json"
 
 
 class View(NamedTuple):
-    """By what instances are grouped, and the groups that the dataset gives for it."""
+    """The grouping of instances, and the groups from the dataset if it needs them."""
 
     by: str
     labels: Labels
 
 
 class Analysis(NamedTuple):
-    """Runs by the protocol; `modes` are those of each matched model and config, `by_hand` those that people gave."""
+    """Runs of the protocol; `modes` are by matched model and config, `by_hand` are human labels."""
 
     study: Study
     by: str
@@ -37,7 +37,7 @@ class Analysis(NamedTuple):
 
 
 def analysed(study: Study, folder: Path) -> Analysis:
-    """The analysis of a study as `folder` says to look at it; SetupError where its conditions do not match."""
+    """The analysis of a study with the view saved in `folder`; SetupError if its conditions do not match."""
     found = matched(study)
     view = read_view(folder)
     _check_labels(found, view)
@@ -48,9 +48,9 @@ def analysed(study: Study, folder: Path) -> Analysis:
 
 
 def view_of(study: Study, by: str | None, dataset: Path | None, earlier: View) -> View:
-    """How to look at a study on `dataset`, as before in what is not said anew.
+    """The view of a study on `dataset`; what is not given stays as saved.
 
-    SetupError where a grouping needs the dataset and it is not given.
+    SetupError if the grouping needs the dataset and it is not given.
     """
     by = by or earlier.by
     if dataset is None:
@@ -65,12 +65,12 @@ def view_of(study: Study, by: str | None, dataset: Path | None, earlier: View) -
 
 
 def write_view(view: View, folder: Path) -> None:
-    """Keeps how runs are looked at beside them, so that their report can be written again."""
+    """Saves the view with the runs, so that their report can be rewritten."""
     write_json(folder / _FILE, view._asdict())
 
 
 def read_view(folder: Path) -> View:
-    """How runs were looked at before; by task where that is not said."""
+    """The saved view of runs; by default grouped by task."""
     path = folder / _FILE
     if not path.exists():
         return View(TASK, {})
@@ -78,14 +78,12 @@ def read_view(folder: Path) -> View:
         found = json.loads(path.read_text(encoding="utf-8"))
         return View(found["by"], found["labels"])
     except (ValueError, TypeError, KeyError) as error:
-        raise SetupError(f"{path} cannot be read ({error}); remove it, and run again: icr2 oncu {folder}") from None
+        raise SetupError(f"{path} cannot be read ({error}); delete it and run: icr2 oncu {folder}") from None
 
 
 def _check_labels(found: list[Matched], view: View) -> None:
-    """Raises SetupError where an instance would be in no group, since its labels were never read."""
+    """Raises SetupError for an instance without a group, whose labels were never read."""
     for one in found if view.by not in FROM_ROWS else ():
         for id in one.rows:
             if id not in view.labels.get(one.config, {}):
-                raise SetupError(
-                    f"the group by {view.by} of {id} ({one.config}) is not known; give the dataset with --dataset DIR"
-                )
+                raise SetupError(f"unknown {view.by} group of {id} ({one.config}); give the dataset with --dataset DIR")

@@ -1,4 +1,4 @@
-"""A sheet of instances to give failure modes by hand, and what comes back of it."""
+"""Writes a sheet of instances to label with failure modes by hand, and reads the labels."""
 
 import csv
 from collections.abc import Iterator, Sequence
@@ -15,23 +15,23 @@ from eval_harness.run.results import Row
 
 GIVEN: tuple[Mode, ...] = tuple(mode for mode in MODES if mode != "ungraded")
 _KEY = ("model", "config", "id")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the beginning of one
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # prefixes that spreadsheets interpret as a formula
 
 Key = tuple[str, str, str]  # model, config, context
 ByHand = dict[Key, dict[str, Mode]]
-"""Modes that people gave, by model, config and context, then by id."""
+"""Human labels of failure modes, by model, config and context, then by id."""
 
 
 def write_sheet(found: Sequence[Matched], instances: Instances, n: int, path: Path) -> int:
-    """Writes n instances, or as many as there are, with a column to fill for each context; returns how many.
+    """Writes at most n instances, with a column to fill for each context; returns how many.
 
-    They are drawn by a hash of their names, whatever their modes, and their modes are not on the sheet.
+    They are drawn by a hash of their names, independently of their modes, which are not on the sheet.
     """
     drawn = [(one, id) for one in found for id, rows in one.rows.items() if right(rows[NONE]) is not None]
     drawn.sort(key=lambda item: order_key("audit", item[0].model, item[0].config, item[1]))
     lines = [_line(one, id, instances[one.config, id]) for one, id in drawn[:n]]
     if not lines:
-        raise SetupError("no instance has a task with right answers, so there is nothing to audit")
+        raise SetupError("no task of the runs has correct answers, so there is nothing to audit")
     columns = list(dict.fromkeys(name for line in lines for name in line))
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, columns, restval="")
@@ -41,26 +41,26 @@ def write_sheet(found: Sequence[Matched], instances: Instances, n: int, path: Pa
 
 
 def read_sheet(path: Path, found: Sequence[Matched]) -> ByHand:
-    """The modes that stand in a sheet, cells left empty aside; SetupError names a line that cannot be used."""
+    """The modes in a sheet, without empty cells; SetupError names an invalid line."""
     matched = {(one.model, one.config): one for one in found}
     by_hand: ByHand = {}
     for number, line in _lines(path):
         model, config, id = (_written(line[name]) for name in _KEY)
         one = matched.get((model, config))
         if one is None or id not in one.rows:
-            raise SetupError(f"{path}, line {number}: {id} ({model}, {config}) is no matched instance of these runs")
+            raise SetupError(f"{path}, line {number}: {id} ({model}, {config}) is not a matched instance of these runs")
         for context in one.contexts:
             if label := (line.get(_column(context)) or "").strip().lower():
                 if label not in GIVEN:
-                    raise SetupError(f"{path}, line {number}: no mode {label!r}; there are {', '.join(GIVEN)}")
+                    raise SetupError(f"{path}, line {number}: no mode {label!r}; available: {', '.join(GIVEN)}")
                 by_hand.setdefault((model, config, context), {})[id] = label
     if not by_hand:
-        raise SetupError(f"{path} holds no mode yet; fill the columns that begin with 'mode under'")
+        raise SetupError(f"{path} has no modes; fill the columns that begin with 'mode under'")
     return by_hand
 
 
 def pairs_of(by_hand: ByHand, found: Sequence[Matched], modes: Sequence[Modes]) -> dict[Key, list[tuple[Mode, Mode]]]:
-    """The protocol's mode and the one given by hand of each labelled instance."""
+    """The protocol's mode and the human label of each labelled instance."""
     ours = {(one.model, one.config): given for one, given in zip(found, modes, strict=True)}
     return {
         (model, config, context): [(ours[model, config][context][id], label) for id, label in labels.items()]
@@ -85,7 +85,7 @@ def _line(matched: Matched, id: str, instance: dict[str, Any]) -> dict[str, str]
 
 
 def _seen(row: Row, n_gold: int) -> str:
-    """How much of the gold a condition showed, and how much of it the output cites."""
+    """How much of the gold a condition showed, and how much the output cites."""
     shown, cited = gold_shown(row), metric_of(row, "evidence_recall")
     return f"{round(shown * n_gold)} of {n_gold} shown, {round(cited * n_gold)} cited"
 
@@ -95,11 +95,11 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file)
             if missing := [name for name in (*_KEY, _column(FULL)) if name not in (reader.fieldnames or ())]:
-                raise SetupError(f"{path} lacks the columns {', '.join(missing)}; write a sheet with: --audit N")
+                raise SetupError(f"{path} lacks the columns {', '.join(missing)}; create a sheet with: --audit N")
             for line in reader:
                 yield reader.line_num, line
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise SetupError(f"{path} cannot be read ({error}); give a sheet that --audit wrote, as CSV in UTF-8") from None
+        raise SetupError(f"{path} cannot be read ({error}); give a sheet of --audit, as CSV in UTF-8") from None
 
 
 def _column(context: str) -> str:
@@ -107,10 +107,10 @@ def _column(context: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text that no spreadsheet takes for a formula."""
+    """Text escaped so that spreadsheets do not interpret it as a formula."""
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 def _written(text: str) -> str:
-    """What `_plain` was given."""
+    """The inverse of `_plain`."""
     return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text

@@ -1,4 +1,4 @@
-"""The score fields that the protocol compares, from the metrics of a row."""
+"""The score fields that the protocol compares, from the metrics of a result."""
 
 from builders.errors import SetupError
 from eval_harness.run.results import Row
@@ -16,13 +16,13 @@ FIELDS = (
     "evidence_f1",
     "joint_f1",
 )
-BESIDE = RETRIEVAL_RECALL  # no score of the model: the share of gold that it was shown
+BESIDE = RETRIEVAL_RECALL  # not a score of the model: the share of gold that it was shown
 
 
 def values_of(row: Row) -> dict[str, float]:
-    """A counted row's score in every field, 0 to 1, and the share of gold that it was shown beside them.
+    """A counted result's score in every field, 0 to 1, and the share of gold that it was shown.
 
-    `headline` is the task's own headline; `joint_f1` is the row's answer F1 times its evidence F1.
+    `headline` is the task's headline metric; `joint_f1` is the result's answer F1 times its evidence F1.
     """
     scorer = scorer_of(row.spec)
     names = (scorer.headline, scorer.strict, *scorer.fields, "evidence_f1")
@@ -32,22 +32,22 @@ def values_of(row: Row) -> dict[str, float]:
 
 
 def right(row: Row) -> bool | None:
-    """Whether a counted row's answer is right by the strict twin of its task's headline; None where none can be."""
+    """Whether a counted answer is correct by the strict variant of the task's headline; None if undefined."""
     scorer = scorer_of(row.spec)
     return None if scorer.graded else metric_of(row, scorer.strict) >= 1
 
 
 def gold_shown(row: Row) -> float:
-    """The share of gold that the row's condition showed the model."""
+    """The share of gold that the result's condition showed the model."""
     if row.condition == "closed_book":
         return 0.0
     return metric_of(row, RETRIEVAL_RECALL) if row.condition.startswith("retrieved") else 1.0
 
 
 def metric_of(row: Row, name: str) -> float:
-    """A counted row's metric; SetupError where it was scored by a version that lacked it."""
+    """A counted result's metric; SetupError if another version scored it without this metric."""
     if name not in row.scores:
         raise SetupError(
-            f"{row.id} ({row.config}, {row.method}) has no {name}: it was scored by another version; run it anew"
+            f"{row.id} ({row.config}, {row.method}) has no {name}: it was scored by another version; rerun it"
         )
     return row.scores[name]

@@ -1,4 +1,4 @@
-"""Which instances are taken together: those of a task, a depth, a column's value, a flag, or each by itself."""
+"""Groups of instances: by task, depth, column value or flag, or each instance by itself."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -14,7 +14,7 @@ from eval_harness.protocols.oncu.matched import NONE, Matched
 from eval_harness.protocols.oncu.recovery import Estimate, estimates
 
 MODEL, TASK, INSTANCE, DEPTH = "model", "task", "instance", "depth"
-FROM_ROWS = (TASK, MODEL, INSTANCE, DEPTH)  # groupings that need no dataset
+FROM_ROWS = (TASK, MODEL, INSTANCE, DEPTH)  # groupings without the dataset
 COLUMNS = ("hops", "reasoning_types", "context_id", "flags")
 
 Labels = dict[str, dict[str, list[str]]]
@@ -22,7 +22,7 @@ Labels = dict[str, dict[str, list[str]]]
 
 
 def groups_of(matched: Matched, by: str, labels: Labels) -> dict[str, list[str]]:
-    """The ids in each group of a model's instances on a config; `labels` are those of `by` where it is of a dataset."""
+    """The ids in each group of a model's instances on a config; `labels` are the dataset's for `by`."""
     found: dict[str, list[str]] = {}
     for id, rows in matched.rows.items():
         own = {TASK: [rows[NONE].task], MODEL: ["all tasks"], INSTANCE: [id], DEPTH: [_depth(rows[NONE].depth)]}
@@ -45,7 +45,7 @@ def grouped(matched: Matched, by: str, labels: Labels) -> list[Group]:
 
 
 def by_depth(matched: Matched) -> dict[int, Group]:
-    """The groups of instances whose gold was put at a depth, in per cent of the context."""
+    """The groups of instances by the depth of their gold, in percent of the context."""
     found: dict[int, list[str]] = {}
     for id, rows in matched.rows.items():
         if (depth := rows[NONE].depth) is not None:
@@ -54,9 +54,9 @@ def by_depth(matched: Matched) -> dict[int, Group]:
 
 
 def labels_of(folder: Path, configs: Collection[str], split: str, by: str) -> Labels:
-    """The groups that a column of a dataset, or one of its flags, puts instances in.
+    """The groups of instances by a column or a flag of their dataset.
 
-    SetupError names the columns and flags that there are, where `by` is none.
+    SetupError lists the columns and flags if `by` is neither.
     """
     column = by if by in COLUMNS else "flags"
     with readable(folder):
@@ -85,7 +85,7 @@ def _group(matched: Matched, name: str, ids: Sequence[str]) -> Group:
 def _scores(matched: Matched, ids: Sequence[str]) -> dict[str, list[np.ndarray]]:
     """By task, an array (instances, conditions, fields) for each question, in the order of ids.
 
-    A question may stand in several instances, with its gold at several depths.
+    A question may have several instances, with its gold at different depths.
     """
     by_task: dict[str, dict[str, list[list[list[float]]]]] = {}
     for id in sorted(ids):
@@ -106,5 +106,5 @@ def _depth(percent: int | None) -> str:
 
 
 def _natural(name: str) -> list[tuple[int, str]]:
-    """A key that puts depth_100 after depth_20."""
+    """A sort key that puts depth_100 after depth_20."""
     return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"([0-9]+)", name)]

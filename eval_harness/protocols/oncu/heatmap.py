@@ -1,4 +1,4 @@
-"""Length against position: how much of the oracle's advantage the full context recovers, by where the gold stands."""
+"""Length against position: how much of the oracle's advantage the full context recovers, by depth of the gold."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,7 +19,7 @@ INVALID = "invalid"
 
 
 class Grid(NamedTuple):
-    """A model's headline score on configs of several lengths, by depth of the gold in per cent.
+    """A model's headline score on configs of several lengths, by depth of the gold in percent.
 
     `configs` are by name, each with its length; `cells` by config and depth.
     """
@@ -31,7 +31,7 @@ class Grid(NamedTuple):
 
 
 def grids(found: Sequence[Matched], facts: Configs) -> list[Grid]:
-    """A grid for each model with instances whose depth is known, shortest length first."""
+    """A grid for each model with instances of known depth, shortest length first."""
     by_model: dict[str, dict[tuple[str, int], Estimate]] = {}
     for one in sorted(found, key=lambda one: facts[one.config].tokens or 0):
         for depth, group in by_depth(one).items():
@@ -48,12 +48,12 @@ def grids(found: Sequence[Matched], facts: Configs) -> list[Grid]:
 
 
 def depths_of(found: Sequence[Grid]) -> list[int]:
-    """Every depth that a grid has, the least first."""
+    """Every depth of a grid, in ascending order."""
     return sorted({depth for grid in found for depth in grid.depths})
 
 
 def heat_map(found: Sequence[Grid]) -> "Figure":
-    """A row of two panels for each model: the score of the full context, and what it recovers."""
+    """A row of two panels for each model: the score of the full context, and its R."""
     from matplotlib.figure import Figure
 
     widest = max(len(grid.depths) for grid in found)

@@ -13,7 +13,7 @@ from eval_harness.report.statistics import Interval
 
 
 def csv_tables(found: Analysis) -> dict[str, list[Line]]:
-    """The lines of oncu.csv, scores.csv, validity.csv and modes.csv; a number that is not defined is left empty."""
+    """The lines of oncu.csv, scores.csv, validity.csv and modes.csv; an undefined number is left empty."""
     return {
         "oncu.csv": [line for group in found.groups for line in _recovered(group, found.by)],
         "scores.csv": [line for group in found.groups for line in _scores(group, found.by)],
@@ -34,7 +34,7 @@ def _recovery(estimate: Estimate, context: str) -> dict[str, Any]:
     methods = list(estimate.scores)
     return {
         "n": estimate.n,
-        "none": estimate.scores[methods[0]].mean,
+        "closed_book": estimate.scores[methods[0]].mean,
         "score": estimate.scores[context].mean,
         "oracle": estimate.scores[methods[-1]].mean,
         "advantage": estimate.advantage.mean,

@@ -1,4 +1,4 @@
-"""The four conditions side by side, on the same instances; runs that do not match are refused."""
+"""Matches the four conditions on the same instances; refuses runs that do not match."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -9,10 +9,10 @@ from eval_harness.report.table import counted
 from eval_harness.run.results import Row
 
 NONE, FULL, ORACLE = "closed_book+cite", "vanilla_rag+cite", "oracle_rag+cite"
-RETRIEVED = "retrieved_"  # what the names of the fourth condition begin with
+RETRIEVED = "retrieved_"  # prefix of the fourth condition's names
 CITING = "+cite"
 
-# What runs of several models may not differ in.
+# Settings that must be equal across models.
 CONTRACT = (
     "split",
     "decoding",
@@ -28,7 +28,7 @@ Rows = dict[str, dict[str, Row]]  # by id, then method
 
 
 class LeftOut(NamedTuple):
-    """An instance that some condition could not count, and why: `n/a`, `overlength` or `unscorable`."""
+    """An instance excluded by a condition, and why: `n/a`, `overlength` or `unscorable`."""
 
     id: str
     method: str
@@ -36,9 +36,9 @@ class LeftOut(NamedTuple):
 
 
 class Matched(NamedTuple):
-    """A model on a config: rows of the instances that count in every condition.
+    """A model on a config: results of the instances that count in every condition.
 
-    `contexts` are the methods whose use of evidence is measured, the full context first.
+    `contexts` are the methods whose use of evidence is measured, vanilla first.
     """
 
     model: str
@@ -49,12 +49,12 @@ class Matched(NamedTuple):
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """All conditions, from no evidence to the oracle."""
+        """All conditions, from closed_book to oracle."""
         return (NONE, *self.contexts, ORACLE)
 
 
 def matched(study: Study) -> list[Matched]:
-    """Each model on each config; SetupError says in what the conditions differ where they do."""
+    """Each model on each config; SetupError names the differences if the conditions do not match."""
     _check_settings(study)
     found = []
     for config in study.configs:
@@ -91,12 +91,12 @@ def _matched(model: str, config: str, rows: Sequence[Row]) -> Matched:
 
 
 def _check_settings(study: Study) -> None:
-    """Raises SetupError where one model was run under two settings, or two models under two contracts."""
+    """Raises SetupError for one model run under two settings, or models run with different prompts or decoding."""
     for label, differing in study.differing.items():
         if differing:
             raise SetupError(
-                f"runs of {label.partition(' #')[0]} differ in {', '.join(differing)}; the conditions must be answered "
-                "alike: name runs of one setting"
+                f"runs of {label.partition(' #')[0]} differ in {', '.join(differing)}; the conditions must use equal "
+                "settings: give runs of one setting"
             )
     labels = list(study.settings)
     for label in labels[1:]:
@@ -104,7 +104,7 @@ def _check_settings(study: Study) -> None:
         differing_keys = [key for key in CONTRACT if one.get(key) != other.get(key)]
         if differing_keys:
             raise SetupError(
-                f"{labels[0]} and {label} were run with another {', '.join(differing_keys)}; name runs of one contract"
+                f"{labels[0]} and {label} differ in {', '.join(differing_keys)}; give runs with equal settings"
             )
 
 
@@ -114,26 +114,28 @@ def _check_conditions(by_method: Mapping[str, Any], retrieved: Sequence[str], wh
         missing.append(f"{RETRIEVED}bm25{CITING}")
     if missing:
         plain = sorted(method for method in by_method if not method.endswith(CITING))
-        other = f" ({', '.join(plain)} asked for no evidence, which is another contract)" if plain else ""
+        other = f" ({', '.join(plain)} did not ask for evidence, so its prompts differ)" if plain else ""
         raise SetupError(f"{where} lacks {', '.join(missing)}{other}; run: icr2 oncu DIR")
 
 
 def _check_instances(by_method: Mapping[str, Mapping[str, Row]], where: str) -> None:
-    """Raises SetupError naming the instances that some condition lacks."""
+    """Raises SetupError naming instances that a condition lacks."""
     every = list(dict.fromkeys(id for rows in by_method.values() for id in rows))
     for method, rows in by_method.items():
         if lacking := [id for id in every if id not in rows]:
-            raise SetupError(f"{method} of {where} lacks {_listed(lacking)}; let its run go on, or run it on the same")
+            raise SetupError(
+                f"{method} of {where} lacks {_listed(lacking)}; rerun to resume, or run it on the same instances"
+            )
 
 
 def _check_models(found: Sequence[Matched]) -> None:
-    """Raises SetupError naming the instances that one model was asked on a config and another was not."""
+    """Raises SetupError naming the instances of a config that one model was run on and another was not."""
     asked = [one.rows.keys() | {lost.id for lost in one.left_out} for one in found]
     for one, ids in zip(found[1:], asked[1:], strict=True):
         if differing := sorted(ids ^ asked[0]):
             raise SetupError(
-                f"{found[0].model} and {one.model} were not asked the same on {one.config}: {_listed(differing)}; "
-                "name runs on the same instances"
+                f"{found[0].model} and {one.model} have different instances of {one.config}: {_listed(differing)}; "
+                "give runs on the same instances"
             )
 
 

@@ -1,7 +1,7 @@
-"""Why a context did not lead to the answer: one failure mode for each instance and context.
+"""Failure modes: why a context did not lead to the answer, one mode for each instance and context.
 
-What is looked at first decides. The modes are the four-condition protocol's (Xia 2026, arXiv 2606.06758), told apart by
-what the conditions show: they say where in the chain from evidence to answer it broke, not why a model broke it.
+The first mode that fits decides. The modes are the four-condition protocol's (Xia 2026, arXiv 2606.06758). Conditions
+show where the chain from evidence to answer broke, not why.
 """
 
 from collections import Counter
@@ -19,20 +19,20 @@ Modes = dict[str, dict[str, Mode]]
 """Modes by context and id."""
 
 MEANINGS: dict[Mode, str] = {
-    "failed": "the model gave no output in one of the conditions",
-    "ungraded": "the task has no right answers, only better ones",
-    "answerable": "right without evidence, so that nothing is told about its use",
-    "recovered": "right with the context and wrong without evidence: no failure",
-    "format": "no answer can be read from the output, of the context or of the oracle",
-    "reader": "wrong even with gold alone",
-    "coverage": "right with gold alone, and the retriever did not show all of it",
-    "conversion": "right with gold alone; all gold was shown and cited, and the answer is wrong",
-    "localisation": "right with gold alone; all gold was shown, not all of it was cited, and the answer is wrong",
+    "failed": "the model failed in one of the conditions",
+    "ungraded": "the task has no correct answers, only better and worse ones",
+    "answerable": "correct in closed_book, so that use of the evidence cannot be measured",
+    "recovered": "correct with the context and wrong in closed_book: no failure",
+    "format": "the output with the context or with oracle cannot be parsed",
+    "reader": "wrong even in oracle",
+    "coverage": "correct in oracle, but the retriever did not show all gold",
+    "conversion": "correct in oracle; all gold was shown and cited, but the answer is wrong",
+    "localisation": "correct in oracle; all gold was shown, but not all cited, and the answer is wrong",
 }
 
 
 def mode_of(rows: dict[str, Row], context: str) -> Mode:
-    """The mode of an instance under a context, from its rows by condition."""
+    """The mode of an instance under a context, from its results by condition."""
     none, shown, oracle = rows[NONE], rows[context], rows[ORACLE]
     if "error" in (none.status, shown.status, oracle.status):
         return "failed"
@@ -57,6 +57,6 @@ def modes_of(matched: Matched) -> Modes:
 
 
 def counts(modes: dict[str, Mode]) -> dict[Mode, int]:
-    """How many instances have each mode, those that none has included."""
+    """The number of instances with each mode, including modes with none."""
     found = Counter(modes.values())
     return {mode: found[mode] for mode in MODES}

@@ -1,7 +1,7 @@
-"""How much of the oracle's advantage a context recovers (ONCU), with intervals over instances.
+"""The share of the oracle's advantage that a context recovers (ONCU), with intervals over instances.
 
-For a score S of a group of instances and a context c, R_c = (S_c - S_no) / (S_oracle - S_no), where S_no is the score
-without evidence and S_oracle that with gold alone (Xia 2026, arXiv 2606.06758). It is defined where S_oracle > S_no.
+For a score S of a group of instances and a context c, R_c = (S_c - S_no) / (S_oracle - S_no), where S_no is the
+closed_book score and S_oracle the oracle score (Xia 2026, arXiv 2606.06758). It is defined if S_oracle > S_no.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-LEAST_VALID = 0.95  # of the resamples: where fewer have a valid denominator, their quantiles are no interval
+LEAST_VALID = 0.95  # share of resamples with a valid denominator below which quantiles are not an interval
 _BLOCK = 4_000_000  # numbers drawn at a time: 32 MB
-_ZERO = 1e-9  # sums of the same scores in another order differ by less
+_ZERO = 1e-9  # rounding differences between sums in different orders are smaller
 
 
 class Recovery(NamedTuple):
-    """R of one context with its 95 % interval; None where it is not defined, or too few resamples define it."""
+    """R of one context with its 95 % interval; None if undefined, or if too few resamples define it."""
 
     raw: float | None
     low: float | None
@@ -30,14 +30,14 @@ class Recovery(NamedTuple):
 
     @property
     def clipped(self) -> float | None:
-        """R within 0 and 1."""
+        """R clipped to [0, 1]."""
         return None if self.raw is None else clip(self.raw)
 
 
 class Estimate(NamedTuple):
     """One score field of a group of n instances.
 
-    `scores` are by condition; `advantage` is S_oracle - S_no, and `valid_resamples` the share of resamples in which it
+    `scores` are by condition; `advantage` is S_oracle - S_no, `valid_resamples` the share of resamples in which it
     is positive; `recovered` is by context.
     """
 
@@ -58,7 +58,7 @@ def estimates(
 ) -> dict[str, Estimate]:
     """The estimate of every field, from an array (instances, conditions, fields) for each question of each task.
 
-    The first condition is the one without evidence and the last the oracle. A group's score is the mean over its tasks
+    The first condition is closed_book and the last oracle. A group's score is the mean over its tasks
     of the means over their instances. Each of 10,000 resamples draws, from every task, as many questions as it has,
     with replacement, and takes all instances of a question and all conditions of an instance together; bounds are the
     2.5th and 97.5th percentiles. `names` seed the draws.
@@ -77,7 +77,7 @@ def estimates(
 
 
 def clip(value: float) -> float:
-    """A value moved to the nearer bound where it is not within 0 and 1."""
+    """A value clipped to [0, 1]."""
     return min(1.0, max(0.0, value))
 
 

@@ -10,11 +10,13 @@ from eval_harness.report.instances import Instances, instances_of
 from eval_harness.report.parts import Document, Drawn
 from eval_harness.report.study import Study, one_study, read_studies
 
-_CAPTION = "Length against position: headline score of the full context, and what it recovers of the oracle's advantage"
+_CAPTION = (
+    "Length against position: headline score of the full context, and the share of the oracle's advantage it recovers"
+)
 
 
 def document(run: Path, dataset: Path | None) -> tuple[Document, Study, Instances]:
-    """The report of a run as it was last looked at, its rows, and their instances where the dataset is given."""
+    """The report of a run with its saved view, its results, and their instances if the dataset is given."""
     study = one_study(read_studies([run]))
     instances = instances_with(study, dataset)
     return document_of(analysed(study, run)), study, instances
@@ -29,7 +31,7 @@ def document_of(found: Analysis) -> Document:
 
 
 def instances_with(study: Study, dataset: Path | None) -> Instances:
-    """The instances of a study in its dataset's folder, none without one; SetupError where it is another dataset."""
+    """The instances of a study from its dataset folder, empty without one; SetupError if it is another dataset."""
     from builders.views import readable
 
     if dataset is None:

@@ -8,7 +8,7 @@ from eval_harness.protocols.oncu.audit import pairs_of
 from eval_harness.protocols.oncu.fields import BESIDE, FIELDS
 from eval_harness.protocols.oncu.groups import INSTANCE, Group
 from eval_harness.protocols.oncu.heatmap import INVALID, depths_of
-from eval_harness.protocols.oncu.matched import CITING, FULL, NONE, ORACLE, RETRIEVED, Matched
+from eval_harness.protocols.oncu.matched import CITING, FULL, NONE, ORACLE, Matched
 from eval_harness.protocols.oncu.modes import MEANINGS, counts
 from eval_harness.protocols.oncu.recovery import LEAST_VALID, Estimate
 from eval_harness.protocols.oncu.summary import Share, shares
@@ -24,7 +24,7 @@ _LONGEST = 100  # characters of an example's answer
 
 
 def sections(found: Analysis) -> list[Section]:
-    """Every table that has rows, in reading order."""
+    """Every non-empty table, in reading order."""
     contexts = list(dict.fromkeys(context for one in found.matched for context in one.contexts))
     made = [
         _groups(found, contexts),
@@ -41,21 +41,21 @@ def sections(found: Analysis) -> list[Section]:
 
 
 def _groups(found: Analysis, contexts: Sequence[str]) -> Section:
-    """The main table; where every instance is a group, its lines are in oncu.csv alone."""
+    """The main table; if every instance is a group, its lines are only in oncu.csv."""
     rows = []
     for group, field, estimate in _lines(found, FIELDS):
         scores = [_mean(estimate.scores.get(method)) for method in (NONE, *contexts, ORACLE)]
         recovered = [_recovery(estimate, context) for context in contexts]
         rows.append([_named(group), field, str(estimate.n), *scores, _advantage(estimate), *recovered])
     notes = [
-        "R = (context − none) / (oracle − none), the share of the oracle's advantage that a context recovers, with its "
-        "95 % bootstrap interval, for which questions are drawn with all their instances and conditions; clipped to 0 "
-        "and 1 where it is not within. It ranks no models: read it beside the scores, which are in per cent.",
-        f"{INVALID}: gold alone scores no higher than no evidence, so there is no advantage to recover and R is not "
-        f"defined. R has no interval where under {percent(LEAST_VALID)} % of the resamples define it.",
+        "R = (context − closed_book) / (oracle − closed_book), the share of the oracle's advantage that a context "
+        "recovers, with its 95 % bootstrap interval over questions, each with all its instances and conditions; also "
+        "clipped to [0, 1]. Do not rank models by R: read it with the scores, which are in percent.",
+        f"{INVALID}: oracle scores no higher than closed_book, so there is no advantage to recover and R is "
+        f"undefined. R has no interval if under {percent(LEAST_VALID)} % of the resamples define it.",
     ]
     notes += [note for one in found.matched for note in _whole(one)]
-    header = ["group", "field", "n", *map(_short, (NONE, *contexts, ORACLE)), "oracle − none"]
+    header = ["group", "field", "n", *map(_short, (NONE, *contexts, ORACLE)), "oracle − closed_book"]
     title = f"What contexts recover, by {found.by}"
     return Section("oncu", title, notes, [*header, *(f"R {_short(c)}" for c in contexts)], rows, 2, "ONCU")
 
@@ -66,7 +66,7 @@ def _scores(found: Analysis, contexts: Sequence[str]) -> Section:
         scores = [_score(estimate.scores.get(method)) for method in (NONE, *contexts, ORACLE)]
         rows.append([_named(group), field, str(estimate.n), *scores])
     notes = [
-        "Per cent with 95 % bootstrap intervals, over the same instances in every condition; unparsed and failed "
+        "Percent with 95 % bootstrap intervals, over the same instances in every condition; unparsed and failed "
         "answers count as wrong. retrieval_recall is the share of gold that was shown.",
         *_other_measures(found.study.scorers),
     ]
@@ -83,8 +83,8 @@ def _validity(found: Analysis, contexts: Sequence[str]) -> Section:
         valid = f"{share.valid} of {share.groups}\n{percent(share.valid / share.groups)} %"
         rows.append([share.config, share.model, share.field, valid, *means])
     notes = [
-        f"Groups by {found.by} with a valid denominator, and the mean of their R, raw and clipped, each group counting "
-        "the same. Groups without one are in no mean: where they are many, the means speak of the rest alone."
+        f"Groups by {found.by} with a valid denominator, and the unweighted mean of their R, raw and clipped. "
+        "Groups without a valid denominator are excluded: if they are many, the means describe only the rest."
     ]
     header = ["config", "model", "field", "valid groups", *(f"mean R {_short(context)}" for context in contexts)]
     return Section("validity", "Denominator validity", notes, header, rows, 3, "Validity")
@@ -98,8 +98,8 @@ def _positions(found: Analysis) -> Section:
             cells = [grid.cells.get((config, depth)) for depth in depths]
             rows.append([config, grid.model, *(_cell(cell) if cell else "–" for cell in cells)])
     notes = [
-        "By depth of the gold, in per cent of the context: R of the full context in the headline score, clipped; that "
-        "score in per cent; n."
+        "By depth of the gold, in percent of the context: R of the full context in the headline score, clipped; the "
+        "score in percent; n."
     ]
     header = ["config", "model", *map(str, depths)]
     return Section("positions", "Length against position", notes, header, rows, 2, "Positions")
@@ -129,8 +129,8 @@ def _examples(found: Analysis) -> Section:
                     mine = one.rows[id]
                     answers = [_answer(mine[method]) for method in (NONE, context, ORACLE)]
                     rows.append([mode, id, one.config, one.model, _short(context), *answers])
-    header = ["mode", "id", "config", "model", "context", "answer without evidence", "with the context", "with gold"]
-    notes = [f"The first {_EXAMPLES} of each mode by id; modes.csv has all."]
+    header = ["mode", "id", "config", "model", "context", "answer in closed_book", "with the context", "in oracle"]
+    notes = [f"The first {_EXAMPLES} of each mode by id; modes.csv lists all."]
     return Section("examples", "Examples of failure modes", notes, header, rows, 8, folded=True)
 
 
@@ -141,9 +141,9 @@ def _agreement(found: Analysis) -> Section:
             kappa = "not defined" if measured.kappa is None else number(measured.kappa, 2)
             model, config, context = key
             rows.append([config, model, _short(context), str(measured.n), percent(measured.share), kappa])
-    notes = ["Modes given by hand against those of the protocol: per cent alike, and Cohen's kappa."]
+    notes = ["Human labels against the protocol's modes: percent agreement, and Cohen's kappa."]
     header = ["config", "model", "context", "n", "alike", "kappa"]
-    return Section("agreement", "Agreement with modes given by hand", notes, header, rows, 3, "Agreement")
+    return Section("agreement", "Agreement with human labels", notes, header, rows, 3, "Agreement")
 
 
 def _left_out(found: Analysis) -> Section:
@@ -153,7 +153,7 @@ def _left_out(found: Analysis) -> Section:
             ids = sorted(lost.id for lost in one.left_out if (lost.method, lost.status) == (method, status))
             shown = ", ".join(ids[:_EXAMPLES]) + (", …" if len(ids) > _EXAMPLES else "")
             rows.append([one.config, one.model, _short(method), status, shown, str(len(ids))])
-    notes = ["Instances that one condition could not count are left out of all four."]
+    notes = ["Instances that one condition cannot count are excluded from all four."]
     header = ["config", "model", "condition", "status", "ids", "n"]
     return Section("left-out", "Left out", notes, header, rows, 5)
 
@@ -170,7 +170,7 @@ def _conditions(found: Analysis) -> Section:
 
 
 def _other_measures(scorers: Mapping[str, Scorer]) -> Iterator[str]:
-    """Says what stands for F1 and exact match where a task has neither."""
+    """Notes the metrics used as F1 and exact match for tasks that have neither."""
     for task, scorer in sorted(scorers.items()):
         fields = scorer.fields
         if (fields.f1, fields.em) != ("token_f1", "em"):
@@ -178,18 +178,18 @@ def _other_measures(scorers: Mapping[str, Scorer]) -> Iterator[str]:
 
 
 def _whole(one: Matched) -> Iterator[str]:
-    """Says where a retriever left nothing out, so that its condition was the full context."""
+    """Notes where a retriever selected all passages, so that its condition equals the full context."""
     for context in one.contexts[1:]:
         same = sum(rows[context].prompt_sha256 == rows[FULL].prompt_sha256 for rows in one.rows.values())
         if same:
             yield (
                 f"{_short(context)} showed the full context in {same} of {len(one.rows)} instances of {one.config} "
-                f"({one.model}), which have no more passages; a smaller --k would choose."
+                f"({one.model}), which have no more passages; choose a smaller --k."
             )
 
 
 def _lines(found: Analysis, fields: Sequence[str]) -> Iterator[tuple[Group, str, Estimate]]:
-    """The fields of every group, without strict ones that are equal to their official twin."""
+    """The fields of every group, without strict ones that equal their official variant."""
     for group in found.groups if found.by != INSTANCE else ():
         for field in fields:
             twin = group.fields[field.removesuffix("_strict")]
@@ -202,9 +202,8 @@ def _named(group: Group) -> str:
 
 
 def _short(method: str) -> str:
-    """A condition's name as a heading."""
-    shown = method.removesuffix(CITING).removeprefix(RETRIEVED)
-    return {NONE: "none", FULL: "full", ORACLE: "oracle"}.get(method, shown)
+    """The name of a method's condition."""
+    return {FULL: "vanilla", ORACLE: "oracle"}.get(method, method.removesuffix(CITING))
 
 
 def _mean(interval: Interval | None) -> str:

@@ -1,4 +1,4 @@
-"""Groups taken together: how many have a valid denominator, and what contexts recover on average in those."""
+"""Summary over groups: how many have a valid denominator, and their mean R."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -10,9 +10,9 @@ from eval_harness.report.statistics import MACRO, Interval, intervals
 
 
 class Share(NamedTuple):
-    """Of one field of a model on a config: groups, those of them that are valid, and means of their R by context.
+    """For one field of a model on a config: the number of groups, of valid groups, and their mean R by context.
 
-    `intervals` of the clipped means are over instances, so they are there where every instance is a group.
+    `intervals` of the clipped means are over instances, so they exist only if every instance is a group.
     """
 
     model: str

@@ -83,11 +83,11 @@ def test_passages_stand_in_the_order_of_their_numbers(dataset: Dataset) -> None:
 
 
 def test_unknown_sources_are_refused(dataset: Dataset, tmp_path: Path) -> None:
-    with pytest.raises(SetupError, match=r"--articles pages\.json is no source; write READER=PATH"):
+    with pytest.raises(SetupError, match=r"invalid --articles pages\.json; write READER=PATH"):
         opened(dataset, "bm25s", "pages.json")
     with pytest.raises(SetupError, match="is not there"):
         opened(dataset, "bm25s", f"kilt={tmp_path / 'gone'}")
     empty = tmp_path / "empty.jsonl"
     empty.write_text(json.dumps({"wikipedia_id": "1", "wikipedia_title": "T", "text": ["T\n"]}))
-    with pytest.raises(SetupError, match="has none with text"):
+    with pytest.raises(SetupError, match="has no article with text"):
         opened(dataset, "bm25s", f"kilt={empty}")

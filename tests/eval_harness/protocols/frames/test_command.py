@@ -43,14 +43,14 @@ def icr2(*arguments: object) -> Result:
 
 
 def run(folder: Path, out: Path, *more: object) -> Result:
-    conditions = [part for name in ("naive", "oracle", "multistep@2x2x1") for part in ("--condition", name)]
-    return icr2("run", folder, "--config", "frames_1k", "--model", "smart", *conditions, "--out", out, *more)
+    methods = [part for name in ("closed_book", "oracle_rag", "multistep@2x2x1") for part in ("--method", name)]
+    return icr2("run", folder, "--config", "frames_1k", "--model", "smart", *methods, "--out", out, *more)
 
 
 def test_from_a_run_to_agreement(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
     printed = run(folder, out).output
-    assert "FRAMES: accuracy by condition" in printed and "Round by round" in printed
+    assert "FRAMES: accuracy by method" in printed and "Round by round" in printed
     assert json.loads((out / "run.json").read_text())["protocol"] == "frames"
     assert {"report.html", "rounds.png"} <= {path.name for path in (out / "report").iterdir()}
     assert "judge\nwise" not in (out / "report" / "report.md").read_text()
@@ -90,31 +90,51 @@ def test_answers_of_the_last_round_alone_make_no_figure(folder: Path, tmp_path: 
 
 
 def test_what_a_run_would_ask(folder: Path) -> None:
-    """Four questions under two conditions; 3 rounds of queries and 3 answers."""
-    conditions = ("--condition", "naive", "--condition", "multistep@3x5x2+plan")
-    printed = icr2("run", folder, "--config", "frames_1k", "--model", "openai:x", "--dry-run", *conditions).output
-    assert "multistep@3x5x2+plan: up to 6 prompts a question" in printed
-    assert "\n8 different prompts" in printed
+    """Four questions with two methods; 3 rounds of queries and 3 answers."""
+    methods = ("--method", "closed_book", "--method", "multistep@3x5x2+plan")
+    printed = icr2("run", folder, "--config", "frames_1k", "--model", "openai:x", "--dry-run", *methods).output
+    assert "multistep@3x5x2+plan: up to 6 prompts per question" in printed
+    assert "\n8 unique prompts" in printed
     half = icr2(
-        "run", folder, "--config", "frames_1k", "--model", "openai:x", "--dry-run", *conditions, "--shard", "1/2"
+        "run", folder, "--config", "frames_1k", "--model", "openai:x", "--dry-run", *methods, "--shard", "1/2"
     ).output
-    assert "\n4 different prompts" in half
+    assert "\n4 unique prompts" in half
 
 
 def test_what_a_judge_would_be_asked(folder: Path, tmp_path: Path) -> None:
     run(folder, tmp_path / "run")
     printed = icr2("judge", tmp_path / "run", "--model", "openai:x", "--dry-run").output
-    assert "different prompts" in printed and "tokens to read" in printed
+    assert "unique prompts" in printed and "input tokens" in printed
     prices = ("--price-in", 0, "--price-out", 500_000)  # half a coin for each of the 16 tokens of a verdict
     priced = icr2("judge", tmp_path / "run", "--model", "openai:x", "--dry-run", *prices).output
-    n = int(printed.split(" different prompts")[0].split()[-1])
-    assert n > 1 and f"at most {16 * n} to write, at most {8 * n}.00 at these prices" in priced
+    n = int(printed.split(" unique prompts")[0].split()[-1])
+    assert n > 1 and f"at most {16 * n} output tokens, at most {8 * n}.00 at these prices" in priced
 
 
 def test_folders_that_are_no_run_are_refused(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(SetupError, match="give a folder that icr2 frames left"):
+    with pytest.raises(SetupError, match="give a run folder of icr2 frames"):
         icr2("judge", folder, "--model", "wise")
     labels = tmp_path / "labels.csv"
     labels.write_text("id,label\nq1,1\n")
-    with pytest.raises(SetupError, match="is no run"):
+    with pytest.raises(SetupError, match="give a run folder of icr2 frames"):
         icr2("agree", labels, "--run", folder)
+
+
+def test_what_multistep_methods_are_is_in_the_record(folder: Path, tmp_path: Path) -> None:
+    run(folder, tmp_path / "run")
+    record = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert record["methods"] == ["closed_book", "oracle_rag", "multistep@2x2x1"]
+    assert record["multistep"] == {
+        "multistep@2x2x1": {"rounds": 2, "queries": 2, "articles": 1, "style": "vanilla"},
+    }
+
+
+def test_runs_of_earlier_versions_are_refused(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    run(folder, out)
+    record = json.loads((out / "run.json").read_text())
+    del record["multistep"]
+    (out / "run.json").write_text(json.dumps(record | {"methods": ["naive", "oracle", "multistep@2x2x1"]}))
+    for command in (("judge", out, "--model", "wise"), ("agree", tmp_path / "labels.csv", "--run", out)):
+        with pytest.raises(SetupError, match=r"an earlier version.*; rerun icr2 frames run with another --out"):
+            icr2(*command)

@@ -36,7 +36,7 @@ def test_a_verdict_is_one_word_or_none(output: str, want: bool | None) -> None:
     assert verdict_in(output) is want
 
 
-def row(id: str, answer: str | None, status: str = "ok", method: str = "oracle") -> Row:
+def row(id: str, answer: str | None, status: str = "ok", method: str = "oracle_rag") -> Row:
     return Row(id, "frames", "qa", "qa", "c", "test", "oracle", method, "m", status, {}, answer=answer, output="o")  # type: ignore[arg-type]
 
 
@@ -69,7 +69,8 @@ def test_each_answer_gets_a_verdict_once(tmp_path: Path) -> None:
     ]
     assert len(asked) == 3  # q1 has the same answer twice
     assert (
-        found["q1", "oracle"].prompt_sha256 == sha256(judge_prompt(QUESTIONS.asked["q1"], "six").encode()).hexdigest()
+        found["q1", "oracle_rag"].prompt_sha256
+        == sha256(judge_prompt(QUESTIONS.asked["q1"], "six").encode()).hexdigest()
     )
     judged(rows, FakeModel(lambda prompt: pytest.fail("asked again")), tmp_path / "run")
 
@@ -78,9 +79,9 @@ def test_a_failed_verdict_is_tried_again(tmp_path: Path) -> None:
     def fail(prompt: str) -> str:
         raise GenerationError("busy")
 
-    assert judged([row("q1", "six")], FakeModel(fail), tmp_path / "run")["q1", "oracle"].status == "error"
+    assert judged([row("q1", "six")], FakeModel(fail), tmp_path / "run")["q1", "oracle_rag"].status == "error"
     again = judged([row("q1", "six")], FakeModel(lambda prompt: "CORRECT"), tmp_path / "run")
-    assert again["q1", "oracle"].scores == {"judged": 1.0}
+    assert again["q1", "oracle_rag"].scores == {"judged": 1.0}
 
 
 def test_an_answer_too_long_for_the_judge_is_counted(tmp_path: Path) -> None:
@@ -113,18 +114,18 @@ def test_a_sheet_there_and_back(tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
     write_sheet(rows, QUESTIONS, path)
     text = path.read_text(encoding="utf-8")
-    assert "q1,oracle,Question 1?,six / 6,'=SUM(A1)," in text
-    with pytest.raises(SetupError, match="has no label yet"):
-        read_labels(path, ["oracle"])
+    assert "q1,oracle_rag,Question 1?,six / 6,'=SUM(A1)," in text
+    with pytest.raises(SetupError, match="has no labels"):
+        read_labels(path, ["oracle_rag"])
     path.write_text(text.replace("'=SUM(A1),", "'=SUM(A1),Correct"), encoding="utf-8")
-    assert read_labels(path, ["oracle", "naive"]) == {("q1", "oracle"): "correct"}
+    assert read_labels(path, ["oracle_rag", "closed_book"]) == {("q1", "oracle_rag"): "correct"}
 
 
 BROKEN = {
-    "id,label\nq1,maybe\n": r"line 2: label 'maybe' is neither correct nor incorrect",
-    "id,method\nq1,oracle\n": r"lacks the columns label",
-    "id,method,label\nq1,other,1\n": r"line 2: the run has no method 'other'; it has oracle",
-    "id,label\nq1,yes\nq1,no\n": r"line 3: q1 \(oracle\) is labelled twice and differently",
+    "id,label\nq1,maybe\n": r"line 2: invalid label 'maybe'; use correct or incorrect",
+    "id,method\nq1,oracle_rag\n": r"lacks the columns label",
+    "id,method,label\nq1,other,1\n": r"line 2: the run has no method 'other'; available: oracle_rag",
+    "id,label\nq1,yes\nq1,no\n": r"line 3: q1 \(oracle_rag\) has two different labels",
 }
 
 
@@ -133,12 +134,12 @@ def test_sheets_that_cannot_be_used_are_refused(text: str, message: str, tmp_pat
     path = tmp_path / "labels.csv"
     path.write_text(text)
     with pytest.raises(SetupError, match=message):
-        read_labels(path, ["oracle"])
+        read_labels(path, ["oracle_rag"])
 
 
 def test_a_sheet_without_methods_is_of_the_only_one(tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
     path.write_text("id,label\nq1,1\nq2,false\nq3,\n")
-    assert read_labels(path, ["oracle"]) == {("q1", "oracle"): "correct", ("q2", "oracle"): "incorrect"}
+    assert read_labels(path, ["oracle_rag"]) == {("q1", "oracle_rag"): "correct", ("q2", "oracle_rag"): "incorrect"}
     with pytest.raises(SetupError, match="the run has no method ''"):
-        read_labels(path, ["oracle", "naive"])
+        read_labels(path, ["oracle_rag", "closed_book"])

@@ -59,8 +59,8 @@ def test_the_harness_runs_on_the_config(built: Path, tmp_path: Path) -> None:
 def test_a_real_model_answers_without_an_error(built: Path, tmp_path: Path) -> None:
     dataset, model = open_dataset(built), load_model("smollm2")
     limits = Limits({"qa": 16})
-    conditions = ("naive", "bm25@2", "oracle", "multistep@2x2x2", "multistep@2x2x2+plan")
-    plan = FramesPlan(dataset, (CONFIG,), conditions, limit=1, limits=limits, query_tokens=32)
+    methods = ("closed_book", "retrieved_bm25@2", "oracle_rag", "multistep@2x2x2", "multistep@2x2x2+plan")
+    plan = FramesPlan(dataset, (CONFIG,), methods, limit=1, limits=limits, query_tokens=32)
     plan = plan.fitting(model.count, model.max_positions)
     results = Results(tmp_path / "run", record(plan, model) | plan.facts())
     run(plan, model, results, Progress(disable=True))

@@ -1,4 +1,4 @@
-"""A run of all conditions with a model that answers from what it is shown alone."""
+"""A run of all methods with a model that answers from what it is shown alone."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -17,11 +17,11 @@ from eval_harness.run.run import run
 from tests.eval_harness.protocols.frames.conftest import reader
 from tests.eval_harness.specs import FEVER
 
-CONDITIONS = ("naive", "bm25@2", "oracle", "multistep@3x2x1", "multistep@3x2x1+plan")
+METHODS = ("closed_book", "retrieved_bm25@2", "oracle_rag", "multistep@3x2x1", "multistep@3x2x1+plan")
 
 
-def plan_of(dataset: Dataset, model: FakeModel, *conditions: str, **fields: object) -> FramesPlan:
-    plan = FramesPlan(dataset, ("frames_1k",), conditions or CONDITIONS, **fields)  # type: ignore[arg-type]
+def plan_of(dataset: Dataset, model: FakeModel, *methods: str, **fields: object) -> FramesPlan:
+    plan = FramesPlan(dataset, ("frames_1k",), methods or METHODS, **fields)  # type: ignore[arg-type]
     return plan.fitting(model.count, model.max_positions)
 
 
@@ -36,8 +36,8 @@ def test_conditions(dataset: Dataset, tmp_path: Path) -> None:
     found = rows_of(plan_of(dataset, model), model, tmp_path / "run")
     assert {row.status for row in found.values()} == {"ok"}
     right = {key for key, row in found.items() if row.scores["subspan_em_strict"]}
-    assert not {id for id, method in right if method == "naive"}
-    assert {id for id, method in right if method == "oracle"} == {"q1", "q2", "q3", "q4"}
+    assert not {id for id, method in right if method == "closed_book"}
+    assert {id for id, method in right if method == "oracle_rag"} == {"q1", "q2", "q3", "q4"}
     # One search for q1 finds Emma and whatever else is near; her author's page is found by its name in a second round.
     log = found["q1", "multistep@3x2x1"].steps_log
     assert log is not None
@@ -46,7 +46,7 @@ def test_conditions(dataset: Dataset, tmp_path: Path) -> None:
     assert ("q1", "multistep@3x2x1") in right
     assert found["q1", "multistep@3x2x1"].evidence == ["emma", "austen"]
     assert found["q1", "multistep@3x2x1"].scores["evidence_recall"] == 1
-    assert found["q1", "naive"].evidence is None
+    assert found["q1", "closed_book"].evidence is None
 
 
 def test_oracle_shows_gold_articles_whole_and_nothing_else(dataset: Dataset, tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_oracle_shows_gold_articles_whole_and_nothing_else(dataset: Dataset, tmp
         return "x"
 
     model = FakeModel(keep)
-    rows_of(plan_of(dataset, model, "oracle", limit=1), model, tmp_path / "run")
+    rows_of(plan_of(dataset, model, "oracle_rag", limit=1), model, tmp_path / "run")
     (prompt,) = prompts
     assert "Context: Emma is a novel by Jane Austen.\nIt was printed in London by John Murray.\n" in prompt
     assert prompt.count("ID: ") == 2 and "Iron" not in prompt
@@ -66,7 +66,7 @@ def test_oracle_shows_gold_articles_whole_and_nothing_else(dataset: Dataset, tmp
 def test_what_bm25_shows_is_scored_by_articles(dataset: Dataset, tmp_path: Path) -> None:
     """q2: lima and peru are gold; both hold its words most."""
     model = FakeModel(reader)
-    row = rows_of(plan_of(dataset, model, "bm25@2"), model, tmp_path / "run")["q2", "bm25@2"]
+    row = rows_of(plan_of(dataset, model, "retrieved_bm25@2"), model, tmp_path / "run")["q2", "retrieved_bm25@2"]
     assert sorted(row.evidence or ()) == ["lima", "peru"]
     assert (row.scores["evidence_recall"], row.scores["retrieval_recall"]) == (1, 1)
     assert row.answer == "Rimac"
@@ -92,8 +92,8 @@ def test_articles_too_long_for_the_model_are_cut_or_overlength(dataset: Dataset,
 
     def oracle(room: int, name: str) -> Row:
         model = FakeModel(reader, max_positions=room + 8)
-        plan = plan_of(dataset, model, "oracle", limit=1, limits=limits)
-        return rows_of(plan, model, tmp_path / name)["q1", "oracle"]
+        plan = plan_of(dataset, model, "oracle_rag", limit=1, limits=limits)
+        return rows_of(plan, model, tmp_path / name)["q1", "oracle_rag"]
 
     words = oracle(999, "whole").n_prompt_tokens or 0
     first = [{"n_articles": 2, "n_cut": 2, "n_left_out": 0, "passages_each": 1}]
@@ -105,13 +105,17 @@ def test_articles_too_long_for_the_model_are_cut_or_overlength(dataset: Dataset,
 
 def test_queries_that_fill_the_model_are_refused(dataset: Dataset) -> None:
     model = FakeModel(reader, max_positions=200)
-    with pytest.raises(SetupError, match=r"200 positions leave no room for a prompt beside 256 query tokens"):
+    with pytest.raises(SetupError, match=r"256 query tokens leave none for a prompt in 200 positions"):
         plan_of(dataset, model, "multistep@1x1x1+plan").settings  # noqa: B018
 
 
-@pytest.mark.parametrize("name", ["bm25", "bm25@0", "multistep@2x2", "multistep@2x2x2+cot", "closed_book"])
-def test_unknown_conditions_are_refused(dataset: Dataset, name: str) -> None:
-    with pytest.raises(SetupError, match=r"no condition .*; there are naive, bm25@K, oracle and multistep@"):
+@pytest.mark.parametrize(
+    "name", ["naive", "bm25@2", "retrieved_bm25", "retrieved_bm25@0", "multistep@2x2", "multistep@2x2x2+cot"]
+)
+def test_unknown_methods_are_refused(dataset: Dataset, name: str) -> None:
+    with pytest.raises(
+        SetupError, match=r"no method .*; available: closed_book, retrieved_bm25@K, oracle_rag, multistep@"
+    ):
         plan_of(dataset, FakeModel(reader), name).settings  # noqa: B018
 
 
@@ -119,7 +123,9 @@ def test_articles_of_another_source_are_refused(dataset: Dataset, tmp_path: Path
     path = tmp_path / "pages.jsonl"
     path.write_text('{"wikipedia_id": "1", "wikipedia_title": "T", "text": ["T", "words"]}')
     plan = plan_of(dataset, FakeModel(reader), source=f"kilt={path}")
-    with pytest.raises(SetupError, match="has no gold article of frames_1k; name the source that it was built from"):
+    with pytest.raises(
+        SetupError, match="has no gold article of frames_1k; give the knowledge source that it was built from"
+    ):
         plan.instances("frames_1k")
 
 
@@ -138,5 +144,5 @@ def test_tasks_that_ask_no_question_are_refused(dataset: Dataset, monkeypatch: p
 
     instances = Plan.instances(plan_of(dataset, FakeModel(reader)), "frames_1k")
     monkeypatch.setattr(Plan, "instances", lambda self, config: [one._replace(spec=FEVER) for one in instances])
-    with pytest.raises(SetupError, match="fever asks no questions with one answer; name others with --task"):
+    with pytest.raises(SetupError, match="fever: not a task of questions with one answer; choose others with --task"):
         plan_of(dataset, FakeModel(reader)).instances("frames_1k")

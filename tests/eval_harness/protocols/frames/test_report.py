@@ -37,14 +37,15 @@ def step(number: int, answer: str, recall: float, new: int, repeated: int = 0, *
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    """Three answered questions and one that failed, under three conditions, and a judge."""
+    """Three answered questions and one that failed, with three methods, and a judge."""
     folder = tmp_path / "run"
     record = {
         "dataset": {"name": "tiny", "version": "1.0.0", "manifest_sha256": "0" * 64},
         "model": {"name": "m"},
         "configs": {"frames_1k": {"family": "frames"}},
-        "methods": ["naive", "oracle", STEPS],
+        "methods": ["closed_book", "oracle_rag", STEPS],
         "protocol": "frames",
+        "multistep": {STEPS: {"rounds": 3, "queries": 1, "articles": 1, "style": "vanilla"}},
     }
     logs = {
         "q1": [step(1, "no", 0.5, 1), step(2, "six", 1.0, 1), step(3, "six", 1.0, 0, stop="rounds")],
@@ -52,15 +53,21 @@ def run(tmp_path: Path) -> Path:
         "q3": [step(1, "six", 0.25, 1), step(2, "no", 0.5, 1), step(3, "no", 0.75, 1, stop="rounds")],
     }
     kept = Results(folder, record)
-    kept.append([row(id, "naive", id == "q3") for id in ("q1", "q2", "q3")])
-    kept.append([row(id, "oracle", id != "q3", steps_log=[NONE | {"n_articles": 2}]) for id in ("q1", "q2", "q3")])
+    kept.append([row(id, "closed_book", id == "q3") for id in ("q1", "q2", "q3")])
+    kept.append([row(id, "oracle_rag", id != "q3", steps_log=[NONE | {"n_articles": 2}]) for id in ("q1", "q2", "q3")])
     kept.append([row(id, STEPS, id == "q1", log[-1]["recall"], steps_log=log) for id, log in logs.items()])
     kept.append([row("q4", STEPS, False, 0.0, status="error", answer=None)])
-    kept.append([row("q4", "naive", False, status="overlength", scores={}, answer=None)])
+    kept.append([row("q4", "closed_book", False, status="overlength", scores={}, answer=None)])
     asked = {id: Asked(f"{id}?", ["six"], TYPES.get(id, []), ARTICLES[id])._asdict() for id in ("q1", "q2", "q3", "q4")}
     write_json(folder / "questions.json", {"asked": asked, "coverage": {"2/2": 2, "1/2": 3, "0/3": 1, "3/3": 2}})
     verdicts = Results(folder / FOLDER / "wise", {"prompt_sha256": "abcdef0123456789"})
-    says = {("q1", "naive"): 1.0, ("q2", "naive"): 0.0, ("q3", "naive"): 1.0, ("q1", STEPS): 1.0, ("q2", STEPS): 1.0}
+    says = {
+        ("q1", "closed_book"): 1.0,
+        ("q2", "closed_book"): 0.0,
+        ("q3", "closed_book"): 1.0,
+        ("q1", STEPS): 1.0,
+        ("q2", STEPS): 1.0,
+    }
     words = {1.0: "correct", 0.0: "incorrect"}
     verdicts.append([row(*key, False, scores={SCORE: said}, answer=words[said]) for key, said in says.items()])
     verdicts.append([row("q3", STEPS, False, scores={}, status="unparsed", answer=None)])
@@ -78,32 +85,36 @@ def cells(section: Section) -> dict[str, dict[str, str]]:
 
 
 def test_accuracy(run: Path) -> None:
-    """naive 1 of 3, oracle 2 of 3, multi-step 1 of 4: its failed row counts as wrong; overlength is in no n."""
+    """closed_book 1 of 3, oracle 2 of 3, multi-step 1 of 4: its failed row counts as wrong; overlength is in no n."""
     found = cells(table(run, "frames"))
     assert {name: (one["n"], one["accuracy"], one["exact"]) for name, one in found.items()} == {
-        "naive": ("3", "33.3", "0.0"),
-        "oracle": ("3", "66.7", "0.0"),
+        "closed_book": ("3", "33.3", "0.0"),
+        "oracle_rag": ("3", "66.7", "0.0"),
         STEPS: ("4", "25.0", "0.0"),
     }
-    assert (found["naive"]["not ok"], found[STEPS]["not ok"]) == ("1 overlength", "1 error")
+    assert (found["closed_book"]["not ok"], found[STEPS]["not ok"]) == ("1 overlength", "1 error")
     # recall: (1 + 0 + 0.75 + 0) / 4
-    assert (found[STEPS]["recall"], found["naive"]["recall"]) == ("43.8", "–")
+    assert (found[STEPS]["recall"], found["closed_book"]["recall"]) == ("43.8", "–")
 
 
 def test_a_judge_counts_what_it_said_and_a_missing_answer_as_wrong(run: Path) -> None:
-    """naive 2 of 3; multi-step: q1 and q2 correct, q4 failed, q3 without a verdict is in no n: 2 of 3; oracle none."""
+    """closed_book 2 of 3; multi-step: q1 and q2 correct, q4 failed, q3 without a verdict is not in n: 2 of 3."""
     found = cells(table(run, "frames"))
-    assert {name: one["wise"] for name, one in found.items()} == {"naive": "66.7", "oracle": "–", STEPS: "66.7"}
+    assert {name: one["wise"] for name, one in found.items()} == {
+        "closed_book": "66.7",
+        "oracle_rag": "–",
+        STEPS: "66.7",
+    }
 
 
 def test_groups(run: Path) -> None:
     """q1 and q2 are numerical, q2 and q3 post-processing, q4 neither; q3 rests on 7 articles."""
     types, articles = cells(table(run, "types")), cells(table(run, "articles"))
-    assert list(types["naive"]) == ["condition", "Numerical reasoning", "Post processing"]
+    assert list(types["closed_book"]) == ["method", "Numerical reasoning", "Post processing"]
     assert list(types[STEPS].values())[1:] == ["50.0", "0.0"]
-    assert list(types["oracle"].values())[1:] == ["100.0", "50.0"]
-    assert articles[STEPS] == {"condition": STEPS, "2": "50.0", "3": "0.0", "5+": "0.0"}
-    assert articles["naive"] == {"condition": "naive", "2": "0.0", "3": "–", "5+": "100.0"}
+    assert list(types["oracle_rag"].values())[1:] == ["100.0", "50.0"]
+    assert articles[STEPS] == {"method": STEPS, "2": "50.0", "3": "0.0", "5+": "0.0"}
+    assert articles["closed_book"] == {"method": "closed_book", "2": "0.0", "3": "–", "5+": "100.0"}
     assert articles_group(Asked("", [], [], 4)) == ["4"]
 
 
@@ -117,14 +128,14 @@ def test_rounds(run: Path) -> None:
     assert [one.articles for one in made] == pytest.approx([3 / 4, 5 / 4, 6 / 4])
     assert [one.queries for one in made] == pytest.approx([3 / 4, 5 / 4, 7 / 4])
     assert [one.repeated for one in made] == pytest.approx([0, 1 / 4, 1 / 4])
-    assert rounds(read_analysis(run), "naive") == []
+    assert rounds(read_analysis(run), "closed_book") == []
 
 
 def test_the_gap_is_over_questions_counted_in_both(run: Path) -> None:
-    """oracle less naive: +1, +1, -1 over q1 to q3; less multi-step: 0, +1, 0"""
+    """oracle less closed_book: +1, +1, -1 over q1 to q3; less multi-step: 0, +1, 0"""
     found = cells(table(run, "gap"))
-    assert {name: (one["n"], one["oracle less it"]) for name, one in found.items()} == {
-        "naive": ("3", "+33.3"),
+    assert {name: (one["n"], one["oracle minus method"]) for name, one in found.items()} == {
+        "closed_book": ("3", "+33.3"),
         STEPS: ("3", "+33.3"),
     }
 
@@ -136,24 +147,24 @@ def test_coverage(run: Path) -> None:
         ["2", "1/2: 3, 2/2: 2", "5", "2", "70.0"],
         ["3", "0/3: 1, 3/3: 2", "3", "2", "66.7"],
     ]
-    assert "Of the 8 questions of the source, 4 have all" in section.notes[0]
+    assert "4 of the source's 8 questions have all" in section.notes[0]
 
 
 def test_judges_against_the_match(run: Path) -> None:
-    """Five verdicts, alike but on q1 naive and q2 multi-step: kappa (0.6 - 0.44) / (1 - 0.44), since the judge says
+    """Five verdicts that differ on q1 closed_book and q2 multi-step: kappa (0.6 - 0.44) / (1 - 0.44): the judge says
     correct 4 times of 5 and the match twice."""
     assert table(run, "judges").rows == [["wise", "abcdef012345", "4", "1", "1", "60.0", "0.29"]]
 
 
 def test_agreement_with_labels(run: Path) -> None:
-    """Labels against the match: naive q1, q2 alike, q3 alike; multi-step q2 alike: 4 of 4. The judge: q1 naive and q2
-    differ: 2 of 4, where chance gives (3 * 1 + 1 * 3) / 16: kappa (1/2 - 3/8) / (1 - 3/8) = 1/5."""
+    """Labels equal the match on closed_book q1, q2 and q3 and on multi-step q2: 4 of 4. The judge differs on q1 and q2
+    of closed_book: 2 of 4, where chance gives (3 * 1 + 1 * 3) / 16: kappa (1/2 - 3/8) / (1 - 3/8) = 1/5."""
     labels = {
-        ("q1", "naive"): "incorrect",
-        ("q2", "naive"): "incorrect",
-        ("q3", "naive"): "correct",
+        ("q1", "closed_book"): "incorrect",
+        ("q2", "closed_book"): "incorrect",
+        ("q3", "closed_book"): "correct",
         ("q2", STEPS): "incorrect",
-        ("gone", "naive"): "correct",
+        ("gone", "closed_book"): "correct",
     }
     assert agreements(read_analysis(run), labels).rows == [
         ["match", "4", "1", "100.0", "1.000"],
@@ -166,8 +177,8 @@ def test_the_whole_report_is_written(run: Path, tmp_path: Path) -> None:
     written = write_document(made, study, instances, tmp_path / "report")
     assert {path.name for path in written} == {"report.md", "report.html", "frames.csv", "rounds.csv", "rounds.png"}
     lines = (tmp_path / "report" / "frames.csv").read_text().splitlines()
-    assert f"naive,all,{MATCH},0.333333,0,1,3" in lines
-    assert "naive,all,judge wise,0.666667,0,1,3" in lines
+    assert f"closed_book,all,{MATCH},0.333333,0,1,3" in lines
+    assert "closed_book,all,judge wise,0.666667,0,1,3" in lines
     assert any(line.startswith(f"{STEPS},Post processing,{MATCH},0,") for line in lines)
     assert "rounds.png" in (tmp_path / "report" / "report.md").read_text()
 

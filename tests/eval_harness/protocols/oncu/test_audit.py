@@ -80,15 +80,15 @@ def test_a_sheet_that_cannot_be_used_says_where(found: Matched, tmp_path: Path) 
     lines = written(found, tmp_path / "audit.csv", 2)
     path = tmp_path / "labels.csv"
     fill(lines, path)
-    with pytest.raises(SetupError, match="holds no mode yet; fill the columns that begin with 'mode under'"):
+    with pytest.raises(SetupError, match="has no modes; fill the columns that begin with 'mode under'"):
         read_sheet(path, [found])
     lines[1][f"mode under {FULL}"] = "lazy"
     fill(lines, path)
-    with pytest.raises(SetupError, match="no mode 'lazy'; there are failed, answerable, recovered, format, reader"):
+    with pytest.raises(SetupError, match="no mode 'lazy'; available: failed, answerable, recovered, format, reader"):
         read_sheet(path, [found])
     lines[1] |= {"id": "nq-99", f"mode under {FULL}": "reader"}
     fill(lines, path)
-    with pytest.raises(SetupError, match=r"nq-99 \(tiny, 1k_p0\) is no matched instance of these runs"):
+    with pytest.raises(SetupError, match=r"nq-99 \(tiny, 1k_p0\) is not a matched instance of these runs"):
         read_sheet(path, [found])
     path.write_text("id,mode\nnq-1,reader\n")
     with pytest.raises(SetupError, match=r"lacks the columns model, config, mode under vanilla_rag\+cite"):

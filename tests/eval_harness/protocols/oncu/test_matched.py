@@ -21,7 +21,7 @@ def test_the_four_conditions_side_by_side(tmp_path: Path) -> None:
 
 def test_an_instance_missing_from_one_condition_is_refused_by_its_id(tmp_path: Path) -> None:
     rows = [row for row in rows_of() if (row.id, row.method) != ("nq-3", ORACLE)]
-    with pytest.raises(SetupError, match=r"oracle_rag\+cite of tiny on 1k_p0 lacks nq-3; let its run go on"):
+    with pytest.raises(SetupError, match=r"oracle_rag\+cite of tiny on 1k_p0 lacks nq-3; rerun to resume"):
         matched(study_of(tmp_path / "run", rows))
     rows = [row for row in rows_of() if row.task != "nq" or row.method != NONE]
     with pytest.raises(SetupError, match=r"closed_book\+cite of tiny on 1k_p0 lacks nq-1, nq-2, nq-3 and 5 more"):
@@ -55,7 +55,7 @@ def test_no_instance_in_all_conditions_is_an_error_that_says_why(tmp_path: Path)
 def test_another_contract_is_refused_and_named(tmp_path: Path) -> None:
     rows = [row_of("nq-1", method.removesuffix("+cite") if method == ORACLE else method, 1) for method in METHODS]
     with pytest.raises(
-        SetupError, match=r"lacks oracle_rag\+cite \(oracle_rag asked for no evidence, which is another contract\)"
+        SetupError, match=r"lacks oracle_rag\+cite \(oracle_rag did not ask for evidence, so its prompts differ\)"
     ):
         matched(study_of(tmp_path / "run", rows))
     with pytest.raises(SetupError, match=r"tiny on 1k_p0 lacks retrieved_bm25\+cite; run: icr2 oncu DIR"):
@@ -76,7 +76,7 @@ def test_conditions_answered_under_two_settings_are_refused_naming_what_differs(
 ) -> None:
     first = write_run(tmp_path / "a", [row for row in rows_of() if row.method != ORACLE], **one)
     second = write_run(tmp_path / "b", [row for row in rows_of() if row.method == ORACLE], **other)
-    with pytest.raises(SetupError, match=f"runs of tiny differ in {name}; the conditions must be answered alike"):
+    with pytest.raises(SetupError, match=f"runs of tiny differ in {name}; the conditions must use equal settings"):
         matched(one_study(read_studies([first, second])))
 
 
@@ -91,10 +91,10 @@ def test_two_models_must_be_asked_alike_and_the_same(tmp_path: Path) -> None:
     first = write_run(tmp_path / "a", rows_of(), split="test")
     other = {"name": "other"}
     second = write_run(tmp_path / "b", rows_of(), model=other, split="validation")
-    with pytest.raises(SetupError, match="tiny and other were run with another split; name runs of one contract"):
+    with pytest.raises(SetupError, match="tiny and other differ in split; give runs with equal settings"):
         matched(one_study(read_studies([first, second])))
     third = write_run(tmp_path / "c", [row for row in rows_of() if row.id != "nq-1"], model=other)
-    with pytest.raises(SetupError, match="tiny and other were not asked the same on 1k_p0: nq-1"):
+    with pytest.raises(SetupError, match="tiny and other have different instances of 1k_p0: nq-1"):
         matched(one_study(read_studies([first, third])))
     fourth = write_run(tmp_path / "d", rows_of(), model=other)
     assert [found.model for found in matched(one_study(read_studies([first, fourth])))] == ["tiny", "other"]

@@ -1,0 +1,26 @@
+"""The record of a FRAMES run."""
+
+from pathlib import Path
+from typing import Any
+
+from builders.errors import SetupError
+from eval_harness.protocols.records import record_of
+
+PROTOCOL = "frames"
+MULTISTEP = "multistep"  # key of the facts about multi-step methods
+
+
+def run_record(run: Path) -> dict[str, Any]:
+    """The record of a FRAMES run; SetupError if the folder is not such a run, or is one of an earlier version."""
+    record = record_of(run, PROTOCOL)
+    if MULTISTEP not in record:
+        raise SetupError(
+            f"{run} was written by an earlier version, whose methods have other names; rerun icr2 frames run with "
+            "another --out"
+        )
+    return record
+
+
+def rounds_of(record: dict[str, Any]) -> dict[str, int]:
+    """The number of rounds of each multi-step method in a run's record."""
+    return {method: int(facts["rounds"]) for method, facts in record[MULTISTEP].items()}
