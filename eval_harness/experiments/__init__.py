@@ -1,1 +1,1 @@
-"""The paper's experiments: for all models that a table compares, train, look at heads, answer and report."""
+"""The paper's experiments: train, probe and evaluate all models that a table compares, and report."""

@@ -1,4 +1,4 @@
-"""What an experiment is: the models that it needs, and what it reports of them."""
+"""The interface of an experiment: the models it needs, and its part of the report."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from eval_harness.report.study import Study, one_study
 
 
 class Found(NamedTuple):
-    """What there is to report: the runs of all models, and the heads by model."""
+    """The input of a report: the runs of all models, and the heads by model."""
 
     place: Place
     studies: Sequence[Study]
@@ -20,12 +20,12 @@ class Found(NamedTuple):
 
     @property
     def study(self) -> Study:
-        """The runs put together."""
+        """The runs combined."""
         return one_study(self.studies)
 
 
 class Parts(NamedTuple):
-    """What an experiment adds to the report."""
+    """An experiment's part of the report."""
 
     sections: Sequence[Section] = ()
     figures: Sequence[Drawn] = ()
@@ -33,7 +33,7 @@ class Parts(NamedTuple):
 
 
 class Experiment(NamedTuple):
-    """The models that have to answer, those whose heads are looked at for their own sake, and the report."""
+    """The models to evaluate, the models to probe for figure 6, and the report."""
 
     title: str
     answering: Callable[[Scale], Sequence[Tuned]]

@@ -1,4 +1,4 @@
-"""The commands of an experiment, in order: build, and for each model train, look at heads, answer."""
+"""The commands of an experiment, in order: build, then train, probe and evaluate each model."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ from eval_harness.experiments.scale import Scale, options
 
 
 class Command(NamedTuple):
-    """Arguments of `icr2`; with `makes` it is done where that is there, and with `trains` accelerate may launch it."""
+    """Arguments of `icr2`; skipped if the path `makes` exists; with `trains`, accelerate may launch it."""
 
     arguments: list[str]
     makes: Path | None = None
@@ -18,7 +18,7 @@ class Command(NamedTuple):
 
 
 class Place(NamedTuple):
-    """The scale of some experiments, the dataset, the split that models learn from, and the folder of all they make."""
+    """The scale of the experiments, the dataset, the training split, and the output folder."""
 
     scale: Scale
     dataset: Path
@@ -26,25 +26,25 @@ class Place(NamedTuple):
     out: Path
 
     def checkpoint(self, model: Tuned) -> str:
-        """What `--model` is given."""
+        """The value of `--model`."""
         return self.scale.model if model == UNTUNED else str(self.out / "models" / model.name)
 
     def heads(self, model: Tuned) -> Path:
-        """What a probe found."""
+        """The heads file of a probe."""
         return self.out / "heads" / f"{model.name}.json"
 
     def run(self, model: Tuned) -> Path:
-        """Its answers."""
+        """The model's run folder."""
         return self.out / "runs" / model.name
 
     def record(self) -> dict[str, Any]:
-        """What all that is made depends on, once the dataset is there."""
+        """What all outputs depend on, once the dataset exists."""
         scale = self.scale.model_dump(exclude={"build", "launch"})
         return {"scale": scale, "split": self.split, "manifest_sha256": open_dataset(self.dataset).manifest_sha256}
 
 
 def commands(place: Place, answering: Sequence[Tuned], probed: Sequence[Tuned]) -> Iterator[Command]:
-    """Everything that has to be there before a report: runs of some models, and heads of some."""
+    """The commands needed for a report: runs and heads of its models."""
     build = place.scale.build
     settings = [part for setting in build.set for part in ("--set", setting)]
     yield Command(["build", build.recipe, *settings, "--out", str(place.dataset)], place.dataset / "manifest.json")

@@ -1,4 +1,4 @@
-"""Figure 5: scores over the number of samples that a model learned from."""
+"""Figure 5: scores over the number of training samples."""
 
 from pathlib import Path
 
@@ -16,12 +16,12 @@ TITLE = "Figure 5: samples"
 
 
 def models(scale: Scale) -> list[Tuned]:
-    """Each variant at each share of the samples."""
+    """Each variant trained on each share of the samples."""
     return [model._replace(share=share) for model in (DA, RTA, CCI) for share in sorted(scale.shares)]
 
 
 def report(found: Found) -> Parts:
-    """A line for each variant in a panel for each task, and the same as a table."""
+    """A panel for each task with a line for each variant, and the same numbers as a table."""
     place, study = found.place, found.study
     sizes = {model: _samples(Path(place.checkpoint(model))) for model in models(place.scale)}
     rows = [
@@ -42,7 +42,7 @@ def report(found: Found) -> Parts:
 
 
 def _samples(checkpoint: Path) -> int:
-    """How many samples a model learned from."""
+    """The number of training samples of a model."""
     training = read_training(checkpoint)
     return sum(counts["used"] for counts in training.samples.values()) if training else 0
 

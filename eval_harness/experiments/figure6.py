@@ -1,4 +1,4 @@
-"""Figure 6: how many heads retrieve, and how well, before and after training."""
+"""Figure 6: the number of retrieval heads and their hit rates, before and after training."""
 
 from eval_harness.experiments.base import Experiment, Found, Parts, none
 from eval_harness.experiments.models import CCI, DA, RTA, UNTUNED, Tuned
@@ -12,18 +12,18 @@ TITLE = "Figure 6: retrieval heads"
 
 
 def models(scale: Scale) -> list[Tuned]:
-    """The model as it came and each variant."""
+    """The untuned model and each variant."""
     return [UNTUNED, DA, RTA, CCI]
 
 
 def report(found: Found) -> Parts:
-    """Heads by hit rate, and in figures how many are above 0 and which is best."""
+    """Heads by hit rate; in the table, the number above 0 and the best head."""
     mine = {model.name: found.heads[model] for model in models(found.place.scale)}
     smallest = min(set.intersection(*(set(heads.hit_rates) for heads in mine.values())))
     lines = [_line(name, heads, smallest) for name, heads in mine.items()]
-    header = ["model", "looked from", "n", "heads above 0", "best hit rate", "layer", "head"]
+    header = ["model", "query positions", "n", "heads above 0", "best hit rate", "layer", "head"]
     rows = [[percent(value) if key == "best" else str(value) for key, value in line.items()] for line in lines]
-    notes = [f"Hit rates at M={smallest}: the share of gold among a head's top passages, per cent, as a mean over n."]
+    notes = [f"Hit rates at M={smallest}: the share of gold among a head's top passages, percent, as a mean over n."]
     section = Section("figure6", TITLE, notes, header, rows, 2, "Figure 6")
     drawn = Drawn("figure6", heads_figure(mine, smallest), TITLE, section.name)
     return Parts([section], [drawn], {"figure6.csv": lines})

@@ -1,4 +1,4 @@
-"""The models that experiments compare, and what each is asked to do."""
+"""The models that experiments compare, and the methods of each."""
 
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ _PRESETS = {f"{tuned}-{benchmark}" for tuned, benchmark, _ in PRESETS}
 
 
 class Tuned(NamedTuple):
-    """A model by how it was trained: as it came without a variant, by `share` of the samples, with a head by `loss`."""
+    """A model by its training: untuned without a variant; trained on `share` of the samples; with a head by `loss`."""
 
     variant: Variant | None = None
     marks: bool = True
@@ -21,14 +21,14 @@ class Tuned(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What its checkpoint, heads and run are called."""
+        """The name of its checkpoint, heads file and run."""
         if self.loss:
             return f"rethead-{self.loss.replace('+', '-')}"
         share = "" if self.share == 1 else f"-{100 * self.share:g}"
         return (self.variant or "untuned") + ("" if self.marks else "-no-marks") + share
 
     def methods(self, scale: Scale) -> list[str]:
-        """Everything that it is asked to do, the same in every experiment, so that they share its run."""
+        """All its methods, the same in every experiment, so that they share its run."""
         if self.loss:
             return [f"rethead@{scale.k}"]
         if self.variant is None:
@@ -36,16 +36,16 @@ class Tuned(NamedTuple):
         return [f"sft_{self.variant}", *self._rap(scale)]
 
     def rap(self, scale: Scale) -> str | None:
-        """Its method that answers from what heads look at, where the scale says how."""
+        """Its RAP method, if the scale sets one."""
         return next(iter(self._rap(scale)), None)
 
     def preset(self, scale: Scale) -> str | None:
-        """The preset that `rap` alone stands for."""
+        """The preset of `rap` without parameters."""
         chosen = scale.rap.get(self.name)
         return chosen if chosen in _PRESETS else None
 
     def position(self, scale: Scale) -> Position:
-        """Where its heads are looked at from."""
+        """The query positions of its probe."""
         return scale.positions.get(self.variant or "untuned", "question")
 
     def _rap(self, scale: Scale) -> list[str]:
@@ -61,5 +61,5 @@ DA, RTA, CCI = Tuned("da"), Tuned("rta"), Tuned("cci")
 
 
 def with_heads(scale: Scale) -> list[Tuned]:
-    """The models that were trained with a retrieval head, by the losses of the scale."""
+    """The models trained with a retrieval head, one for each loss of the scale."""
     return [Tuned("da", loss=loss) for loss in scale.losses]

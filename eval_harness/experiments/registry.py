@@ -1,4 +1,4 @@
-"""The experiments by name; a new one is a file with an `Experiment`, and a line here."""
+"""The experiments by name; to add one, write a file with an `Experiment` and add a line here."""
 
 from eval_harness.experiments.base import Experiment
 from eval_harness.experiments.figure5 import FIGURE5

@@ -1,4 +1,4 @@
-"""Runs the commands of experiments one after another, and writes their report."""
+"""Runs the commands of experiments in order, and writes their report."""
 
 import subprocess
 import sys
@@ -24,18 +24,18 @@ CONFIGS = Path(__file__).parents[1] / "train" / "configs"
 
 
 def needed(place: Place, chosen: Sequence[Experiment]) -> list[Command]:
-    """The commands of all experiments, each once."""
+    """The unique commands of all experiments."""
     answering, probed = _models(place, chosen)
     return list(commands(place, answering, probed))
 
 
 def run(place: Place, todo: Iterable[Command], execute: Callable[[list[str]], int] | None = None) -> None:
-    """Runs what is not there yet, each command in a process of its own unless `execute` runs a module otherwise.
+    """Runs the commands whose output is missing, each in a process of its own unless `execute` replaces this.
 
-    SetupError names the command that failed, which has said why, or what the folder's earlier experiments differ in.
+    SetupError names the failed command, or the settings in which the folder's earlier experiments differ.
     """
     for command in todo:
-        if place.dataset.is_dir():  # from the build on: what is there may be gone on with alone
+        if place.dataset.is_dir():  # checked from the build on: the folder may only be resumed with the same settings
             open_record(place.out, place.record())
         if command.makes and command.makes.exists():
             continue
@@ -44,8 +44,8 @@ def run(place: Place, todo: Iterable[Command], execute: Callable[[list[str]], in
         start = perf_counter()
         if code := (execute or _in_process)(written):
             raise SetupError(
-                f"icr2 {' '.join(command.arguments[:2])} ended with exit code {code}; mend what it says above and run "
-                "the same command again to go on"
+                f"icr2 {' '.join(command.arguments[:2])} ended with exit code {code}; fix the error above and rerun "
+                "the same command to resume"
             )
         typer.echo(f"{perf_counter() - start:.0f} s")
 
@@ -55,7 +55,7 @@ def _in_process(written: list[str]) -> int:
 
 
 def launcher(place: Place, command: Command) -> list[str]:
-    """What Python is to run as a module before a command's arguments."""
+    """The modules for `python -m` in front of a command's arguments."""
     if not (command.trains and place.scale.launch):
         return ["icr2_cli"]
     settings = CONFIGS / f"{place.scale.launch}.yaml"

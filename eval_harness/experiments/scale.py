@@ -1,4 +1,4 @@
-"""How large the experiments are: a file of `scales/`, in which every choice is written down."""
+"""The scale of experiments: a file in `scales/` with every setting."""
 
 from pathlib import Path
 from typing import Any
@@ -12,24 +12,24 @@ from eval_harness.probing.reading import Position
 from eval_harness.train.head.joint import Loss
 
 SCALES = Path(__file__).parent / "scales"
-OF_COMMANDS = ("train", "probe", "answer")  # parts of a scale that are options of a command
-Options = dict[str, bool | int | float | str]  # of a command, by name
+OF_COMMANDS = ("train", "probe", "answer")  # parts of a scale that are command options
+Options = dict[str, bool | int | float | str]  # command options by name
 
 
 class Build(Strict):
-    """A recipe and its settings, for a dataset that is not there yet."""
+    """The recipe and settings to build a missing dataset with."""
 
     recipe: str
     set: list[str] = Field(default_factory=list)
 
 
 class Scale(Strict):
-    """What the experiments depend on.
+    """The settings of the experiments.
 
-    `configs` are answered, `learned` are learned from: `samples` of each task (by name, or the same number of every
-    task), of which figure 5 takes `shares`. `positions` and `rap` are by model; the value of `rap` is QxM or a preset.
-    `train`, `probe` and `answer` are options of those commands, `losses` and `k` are the retrieval heads', and
-    `launch` names settings for accelerate.
+    `configs` are evaluated, `learned` are trained on: `samples` of each task (by name, or one number for every
+    task), of which figure 5 uses `shares`. `positions` and `rap` are by model; the value of `rap` is QxM or a preset.
+    `train`, `probe` and `answer` are options of those commands, `losses` and `k` apply to retrieval heads, and
+    `launch` names a configuration of accelerate.
     """
 
     model: str
@@ -48,17 +48,17 @@ class Scale(Strict):
     launch: str | None = None
 
     def taken(self, share: float) -> str:
-        """A share of the samples, as `--samples` takes it."""
+        """A share of the samples in the form of `--samples`."""
         if isinstance(self.samples, int):
             return str(_part(self.samples, share))
         return ",".join(f"{task}={_part(n, share)}" for task, n in self.samples.items())
 
 
 def scale_of(name: str, changes: dict[str, Any]) -> Scale:
-    """A scale by name, some of its values changed; changed options are put among those that it has."""
+    """A scale by name with changes; changed options are merged into its own."""
     names = sorted(path.stem for path in SCALES.glob("*.yaml"))
     if name not in names:
-        raise SetupError(f"no scale {name}; there are {', '.join(names)}")
+        raise SetupError(f"no scale {name}; available: {', '.join(names)}")
     found = yaml.safe_load((SCALES / f"{name}.yaml").read_text(encoding="utf-8"))
     for key, value in changes.items():
         found[key] = found[key] | value if key in OF_COMMANDS else value
@@ -66,7 +66,7 @@ def scale_of(name: str, changes: dict[str, Any]) -> Scale:
 
 
 def options(of: Options) -> list[str]:
-    """Options as a command takes them."""
+    """Options as command arguments."""
     found = []
     for name, value in of.items():
         found += [f"--{name}"] if value is True else [f"--{name}", str(value)]

@@ -1,4 +1,4 @@
-"""Table 4: what training and retrieval attention probing do to the scores."""
+"""Table 4: the effect of training and retrieval attention probing on scores."""
 
 from eval_harness.experiments.base import Experiment, Found, Parts, none
 from eval_harness.experiments.models import CCI, DA, RTA, UNTUNED, Tuned, with_heads
@@ -24,12 +24,12 @@ def rows(scale: Scale) -> list[Asked]:
 
 
 def models(scale: Scale) -> list[Tuned]:
-    """Every model of the rows."""
+    """Every model in the table."""
     return [asked.model for asked in rows(scale)]
 
 
 def report(found: Found) -> Parts:
-    """Scores of every row, and what each has more than vanilla RAG."""
+    """Scores of every row, and its difference from vanilla RAG."""
     return tabled(found, "table4", TITLE, rows(found.place.scale), _less_vanilla)
 
 

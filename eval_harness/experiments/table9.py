@@ -1,4 +1,4 @@
-"""Table 9: retrieve-then-answer and cite-context-ID without the marks around what is retrieved."""
+"""Table 9: retrieve-then-answer and cite-context-ID without the special tokens around the retrieval."""
 
 from eval_harness.experiments.base import Experiment, Found, Parts, none
 from eval_harness.experiments.models import CCI, RTA
@@ -6,20 +6,20 @@ from eval_harness.experiments.scale import Scale
 from eval_harness.experiments.tables import Asked, Pairs, Scored
 from eval_harness.experiments.tables import report as tabled
 
-TITLE = "Table 9: marks"
+TITLE = "Table 9: special tokens"
 
 
 def rows(scale: Scale) -> list[Asked]:
-    """Each variant with marks, and behind it the same without."""
+    """Each variant with special tokens, followed by the same without."""
     return [
         Asked(f"SFT-{model.name.upper()}{name}", tuned, model.methods(scale)[0])
         for model in (RTA, CCI)
-        for name, tuned in (("", model), (" without marks", model._replace(marks=False)))
+        for name, tuned in (("", model), (" without special tokens", model._replace(marks=False)))
     ]
 
 
 def report(found: Found) -> Parts:
-    """Scores with and without, and their differences."""
+    """Scores with and without special tokens, and their differences."""
     return tabled(found, "table9", TITLE, rows(found.place.scale), _with_and_without)
 
 

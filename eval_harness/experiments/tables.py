@@ -1,4 +1,4 @@
-"""Rows of an experiment's table: means by task with their intervals, and what they differ in from the first row."""
+"""Rows of an experiment's table: means by task with intervals, and paired differences."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ Pairs = list[tuple["Scored", "Scored"]]
 
 
 class Asked(NamedTuple):
-    """A row of a table: a model and what it was asked to do, under the name that the table has for it."""
+    """A row of a table: its name, a model and a method."""
 
     name: str
     model: Tuned
@@ -27,7 +27,7 @@ class Asked(NamedTuple):
 
 
 class Scored(NamedTuple):
-    """A row's values by task and id, their intervals by task with the macro average, and what was left out."""
+    """A row's values by task and id, their intervals by task with the macro average, and the excluded results."""
 
     asked: Asked
     values: Mapping[Key, float]
@@ -37,21 +37,21 @@ class Scored(NamedTuple):
 
 
 def recall(row: Row) -> float | None:
-    """A row's evidence recall; None where nothing was named, or no gold is known."""
+    """A result's evidence recall; None without selected passages or without gold."""
     return row.scores.get("evidence_recall")
 
 
 def scored(study: Study, config: str, lines: Sequence[Asked], measure: Measure = headline_of) -> list[Scored]:
-    """The rows that were answered on a config, in order."""
+    """The rows with results on a config, in order."""
     return [found for line in lines if (found := _scored(study, config, line, measure))]
 
 
 def table(name: str, title: str, config: str, found: Sequence[Scored], what: str) -> Section:
-    """Means of some rows by task; `what` says of what."""
+    """A table of means by task; `what` names the measure."""
     tasks = _tasks(found)
     notes = [
-        f"{what}, per cent, with the 95 % bootstrap interval over questions and n. Unparsed and failed answers count "
-        "as wrong and are in n; what is not in it is named. The macro average gives every task the same weight."
+        f"{what}, percent, with the 95 % bootstrap interval over questions and n. Unparsed and failed answers count "
+        "as wrong and are in n; excluded results are listed. The macro average weights all tasks equally."
     ]
     rows = [[one.asked.name, *(_text(one, task) for task in tasks), _text(one, MACRO)] for one in found]
     header, short = ["", *tasks, MACRO], title.partition(":")[0]
@@ -59,7 +59,7 @@ def table(name: str, title: str, config: str, found: Sequence[Scored], what: str
 
 
 def differences(name: str, title: str, study: Study, config: str, pairs: Sequence[tuple[Scored, Scored]]) -> Section:
-    """What the second of each pair has more than the first, over the instances that both counted."""
+    """The second of each pair minus the first, over the instances counted in both."""
     compared = []
     for one, other in pairs:
         shared = one.values.keys() & other.values.keys()
@@ -80,7 +80,7 @@ def report(
     measure: Measure = headline_of,
     what: str | None = None,
 ) -> Parts:
-    """A table of the rows for every config that was answered, differences of `pairs` of them, and a CSV file."""
+    """A table of the rows for every config with results, differences of `pairs`, and a CSV file."""
     sections: list[Section] = []
     numbers: list[Line] = []
     for config in found.study.configs:
@@ -103,7 +103,7 @@ def lines_of(config: str, found: Sequence[Scored]) -> Iterator[Line]:
 
 
 def headlines(study: Study) -> str:
-    """What the headline score of each task is, in words."""
+    """The headline metric of each task, in words."""
     by_metric: dict[str, list[str]] = {}
     for task in study.tasks:
         by_metric.setdefault(study.headlines[task], []).append(task)

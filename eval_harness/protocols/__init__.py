@@ -1,1 +1,1 @@
-"""Protocols: several runs of a model that together say why it scores as it does."""
+"""Protocols: several conditions on the same model that together explain its scores."""

@@ -1,11 +1,11 @@
-"""How far two raters agree."""
+"""Agreement between two raters."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 
 class Agreement(NamedTuple):
-    """The share of n items that both raters labelled alike, and Cohen's kappa, None where it is not defined."""
+    """The share of n items with equal labels, and Cohen's kappa, None if undefined."""
 
     n: int
     share: float
@@ -13,10 +13,10 @@ class Agreement(NamedTuple):
 
 
 def agreement(pairs: Sequence[tuple[str, str]]) -> Agreement | None:
-    """The agreement over pairs of labels; None without a pair.
+    """The agreement over pairs of labels; None without pairs.
 
-    Kappa is scikit-learn's (Cohen, Educational and Psychological Measurement 20, 1960); it is not defined where both
-    raters give every item one and the same label.
+    Kappa is scikit-learn's (Cohen, Educational and Psychological Measurement 20, 1960); it is undefined if both
+    raters give every item the same label.
     """
     from sklearn.metrics import cohen_kappa_score
 

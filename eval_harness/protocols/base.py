@@ -1,4 +1,4 @@
-"""What a protocol is."""
+"""The interface of a protocol."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 class Protocol(NamedTuple):
-    """A protocol is one folder with a command beside `icr2 eval` and one line in `eval_harness.commands.protocols`.
+    """A protocol: one folder, a command of its own, and one line in `eval_harness.commands.protocols`.
 
-    `says` is the help of its command, which `register` mounts under the protocol's name. `document(run, dataset)` is
-    the report of a run folder that it left, whose record names it: its rows with their instances where the dataset is
+    `says` is the help text of its command, which `register` mounts under the protocol's name. `document(run, dataset)`
+    returns the report of a run folder whose record names the protocol, with instances if the dataset is
     given.
     """
 

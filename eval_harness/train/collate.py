@@ -1,4 +1,4 @@
-"""Examples as one batch: padded on the left, so that what is learned stands at the end of every row."""
+"""Batches examples with left padding, so that the learned tokens are at the end of every row."""
 
 from collections.abc import Sequence
 from inspect import signature
@@ -6,14 +6,14 @@ from typing import Any, NamedTuple
 
 from eval_harness.train.encode import Encoded
 
-IGNORED = -100  # the label of a token that is not learned
+IGNORED = -100  # the label of tokens without loss
 
 
 class Collator(NamedTuple):
-    """Makes batches of tensors; `pad` fills rows up and is never learned, whatever else it stands for.
+    """Collates examples into tensors; `pad` is the padding token, which never has a loss.
 
-    With `tail`, labels are those of the last tokens alone and the model is told to compute no other logits, whose
-    number times the vocabulary is most of the memory at long contexts. `positions`: whether it is told of them.
+    With `tail`, labels cover only the last tokens and the model computes only their logits: positions times
+    vocabulary is most of the memory at long contexts. `positions`: whether to pass position ids.
     """
 
     pad: int
@@ -23,12 +23,12 @@ class Collator(NamedTuple):
     def __call__(self, examples: Sequence[Encoded]) -> dict[str, Any]:
         """`input_ids`, `attention_mask`, `position_ids` (rows, longest) and `labels`, for a causal model's loss.
 
-        Positions count a row's own tokens. ValueError where a row has nothing to learn.
+        Positions count a row's own tokens. ValueError for a row without learned tokens.
         """
         import torch
 
         if bare := [one.id for one in examples if not one.n_prompt < len(one.ids)]:
-            raise ValueError(f"nothing to learn in {', '.join(bare)}")
+            raise ValueError(f"no tokens to learn in {', '.join(bare)}")
         width = max(len(one.ids) for one in examples)
         ids = torch.full((len(examples), width), self.pad)
         labels = torch.full_like(ids, IGNORED)
@@ -43,11 +43,11 @@ class Collator(NamedTuple):
             batch["position_ids"] = (mask.cumsum(1) - 1).clamp(min=0)
         if not self.tail:
             return batch | {"labels": labels}
-        kept = max(len(one.ids) - one.n_prompt for one in examples) + 1  # a token is predicted by the one before
+        kept = max(len(one.ids) - one.n_prompt for one in examples) + 1  # each token is predicted from the one before
         return batch | {"labels": labels[:, -kept:], "logits_to_keep": kept}
 
 
 def collator_for(network: Any, pad: int | None) -> Collator:
-    """The collator that gives a causal model no more than it takes."""
+    """The collator with the arguments that a causal model accepts."""
     takes = signature(network.forward).parameters
     return Collator(pad or 0, tail="logits_to_keep" in takes, positions="position_ids" in takes)

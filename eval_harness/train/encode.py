@@ -1,4 +1,4 @@
-"""An instance as tokens to learn: its prompt, which is read, and its target with what ends it, which are learned."""
+"""Encodes an instance for training: prompt tokens without loss, then the target and its end with loss."""
 
 from bisect import bisect_left
 from functools import partial
@@ -17,9 +17,9 @@ _TURN = "\x02answer\x03"
 
 
 class Encoded(NamedTuple):
-    """Token ids of prompt, target and end, of which the first `n_prompt` are not learned.
+    """Token ids of prompt, target and end; the first `n_prompt` have no loss.
 
-    `n_removed` passages were taken out of the context so that all of it fits.
+    `n_removed` passages were dropped from the context to fit.
     """
 
     id: str
@@ -30,10 +30,10 @@ class Encoded(NamedTuple):
 
 
 class Encoder:
-    """Encodes instances for a variant in at most `limit` tokens; gold and answer are never cut.
+    """Encodes instances for a variant in at most `limit` tokens; gold and answer are never truncated.
 
-    Where that is too few, passages that are not gold are taken out of the context, in an order of the seed; what is
-    still too long cannot be learned from. With `marks`, the tokenizer must have them (`add_marks`).
+    To fit, passages that are not gold are dropped from the context in a seeded order; instances that are still
+    too long are skipped. With `marks`, the tokenizer must have the special tokens (`add_marks`).
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Encoder:
         self._seed = seed
 
     def encode(self, instance: Instance) -> Encoded | Reason:
-        """The instance, or why it cannot be learned from."""
+        """The encoded instance, or the reason why it is skipped."""
         if answer_of(instance) is None:
             return "no_answer"
         if not instance.gold:
@@ -56,18 +56,18 @@ class Encoder:
         found = self._without(instance, 0)
         if not self._fits(found):
             most = len(self._spare(instance))
-            # The fewest that make it fit, all where not even that does.
+            # The fewest passages to drop; all if even that does not fit.
             n = bisect_left(range(most), True, key=lambda n: self._fits(self._without(instance, n)))
             found = self._without(instance, n)
         return found if self._fits(found) else "over_long"
 
     def shown(self, instance: Instance, n_removed: int) -> list[Passage]:
-        """The passages that are left in a context once so many are taken out."""
+        """The context's passages after dropping so many."""
         removed = set(self._spare(instance)[:n_removed])
         return [passage for passage in instance.passages if passage.pid not in removed]
 
     def _spare(self, instance: Instance) -> list[str]:
-        """The passages that can be taken out, in the order in which they are."""
+        """The passages that may be dropped, in the order of dropping."""
         gold = set(instance.gold_pids)
         spare = [passage.pid for passage in instance.passages if passage.pid not in gold]
         return sorted(spare, key=partial(order_key, self._seed, "shorten", instance.id))
@@ -76,7 +76,7 @@ class Encoder:
         return len(found.ids) <= self._limit
 
     def _without(self, instance: Instance, n_removed: int) -> Encoded:
-        """The instance without so many of its passages, the others numbered anew."""
+        """The instance after dropping so many passages, the others renumbered."""
         passages = self.shown(instance, n_removed)
         prompt = self.template.encode(prompt_over(instance, passages).text)
         target = [
@@ -96,7 +96,7 @@ class Encoder:
 
 
 def add_marks(tokenizer: Any) -> list[int]:
-    """Adds the marks of a retrieval to a tokenizer as control tokens; returns the ids that are new."""
+    """Adds the special tokens of a retrieval to a tokenizer; returns the new ids."""
     from transformers import AddedToken
 
     known = tokenizer.get_vocab()
@@ -107,9 +107,9 @@ def add_marks(tokenizer: Any) -> list[int]:
 
 
 def end_of_output(tokenizer: Any, name: str) -> int:
-    """The token that ends an output: what the chat template ends a turn with, else the end of text.
+    """The token that ends an output: the one that ends a turn in the chat template, else the end of text.
 
-    SetupError where there is neither.
+    SetupError if there is neither.
     """
     special = {*tokenizer.all_special_ids, *(id for id, one in tokenizer.added_tokens_decoder.items() if one.special)}
     after = (
@@ -117,17 +117,17 @@ def end_of_output(tokenizer: Any, name: str) -> int:
     )
     end = next((token for token in after if token in special), tokenizer.eos_token_id)
     if end is None:
-        raise SetupError(f"the tokenizer of {name} has no token that ends an output; use a model that has one")
+        raise SetupError(f"the tokenizer of {name} has no end-of-text token; use a model that has one")
     return int(end)
 
 
 def _after_turn(tokenizer: Any, name: str) -> str:
-    """What the chat template writes after a model's turn."""
+    """The chat template's text after a model's turn."""
     from jinja2 import TemplateError
 
     turns = [{"role": "user", "content": "question"}, {"role": "assistant", "content": _TURN}]
     try:
         text: str = tokenizer.apply_chat_template(turns, tokenize=False)
     except TemplateError as error:
-        raise SetupError(f"the chat template of {name} refuses a model's turn ({first_line(error)})") from None
+        raise SetupError(f"the chat template of {name} rejects a model's turn ({first_line(error)})") from None
     return text.rpartition(_TURN)[2]

@@ -1,4 +1,4 @@
-"""The loop of a training: batches, steps, evaluations and points to go on from, in one process or in many."""
+"""The training loop: batches, steps, evaluations and checkpoints to resume from, in one or several processes."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,28 +14,28 @@ from eval_harness.train.points import Point, last_point, mark_whole, point_at
 from eval_harness.train.progress import FIGURE, Log, draw, training_bar
 from eval_harness.train.settings import Settings
 
-_WAIT = timedelta(hours=12)  # of all processes for the first, while it encodes the samples
+_WAIT = timedelta(hours=12)  # while the first process encodes the samples
 
 
 def processes() -> Any:
-    """This process among those that `accelerate launch` began, or alone."""
+    """This process's state, alone or under `accelerate launch`."""
     from accelerate import PartialState
 
     return PartialState(cpu=_on_cpu(), **({"timeout": _WAIT} if "RANK" in environ else {}))
 
 
 def check_launch(settings: Settings) -> None:
-    """SetupError where what was launched and what is wanted do not go together."""
+    """Raises SetupError if the launch configuration and the settings conflict."""
     if settings.lora and _is_left_to_fsdp():
         raise SetupError(
-            "--lora and fsdp_activation_checkpointing: true do not go together, since FSDP then saves no adapters; "
-            "set it to false for accelerate and give --activation-checkpointing"
+            "--lora does not work with fsdp_activation_checkpointing: true, because FSDP then saves no adapters; "
+            "set it to false and use --activation-checkpointing"
         )
 
 
 @dataclass(frozen=True)
 class Fit:
-    """How a model is fitted in `steps` steps, with points in a work folder; `dtype` is what it computes in."""
+    """Fits a model in `steps` steps, with checkpoints in a work folder; `dtype` is the compute dtype."""
 
     settings: Settings
     work: Path
@@ -44,11 +44,11 @@ class Fit:
 
     @property
     def weights_dtype(self) -> str:
-        """What weights are held in: small changes of learned ones would be lost in a short type."""
+        """The dtype of the weights: small updates of trained weights would be lost in a 16-bit dtype."""
         return self.dtype if self.settings.lora else "float32"
 
     def is_over(self, point: Point) -> bool:
-        """Whether there is nothing to do after a point: it is the last, or none was better for too long."""
+        """Whether training ends after a checkpoint: it is the last, or patience has run out."""
         waited = self.settings.patience * self.settings.interval(self.steps)
         return point.step >= self.steps or bool(waited and point.step - point.best_step >= waited)
 
@@ -60,9 +60,9 @@ class Fit:
         point: Point | None,
         callbacks: Sequence[Any] = (),
     ) -> Point:
-        """The last point after fitting a network to `order`, one sample after another, from a point on; leaves a log.
+        """The last checkpoint after fitting a network to `order`, one sample after another, resuming from a checkpoint.
 
-        `make` gives the network and what collates its batches; `order` and `validation` are sequences of samples.
+        `make` returns the network and its collator; `order` and `validation` are sequences of samples.
         """
         from transformers import set_seed
         from transformers.integrations.deepspeed import unset_hf_deepspeed_config
@@ -70,21 +70,21 @@ class Fit:
         if point and self.is_over(point):
             return point
 
-        arguments = self.arguments()  # before the network, which is loaded in parts where they say so
+        arguments = self.arguments()  # before loading the network, which they may shard
         set_seed(arguments.seed)
         with training_bar(self.steps, shown=arguments.process_index == 0) as bar:
             network, collator = make()
             every = [*callbacks, _keeping(self), _showing(self, bar)]
             trainer = self.trainer(network, arguments, collator, order, validation, every)
             trainer.train(resume_from_checkpoint=str(point.folder) if point else None)
-        unset_hf_deepspeed_config()  # else a model that one process loads would be dealt among all
+        unset_hf_deepspeed_config()  # otherwise a model loaded by one process would be sharded
         found = last_point(self.work)
         if found is None:
             raise RuntimeError(f"no checkpoint was left in {self.work}")
         return found
 
     def arguments(self) -> Any:
-        """The library's settings."""
+        """The trainer's arguments."""
         from transformers import TrainingArguments
 
         settings, interval = self.settings, self.settings.interval(self.steps)
@@ -92,14 +92,14 @@ class Fit:
             output_dir=str(self.work),
             max_steps=self.steps,
             per_device_train_batch_size=settings.batch_size,
-            per_device_eval_batch_size=1,  # so that the loss on validation is a mean over instances
+            per_device_eval_batch_size=1,  # so that the validation loss is a mean over instances
             gradient_accumulation_steps=settings.accumulate,
             learning_rate=settings.learning_rate(),
             lr_scheduler_type="cosine",
             warmup_steps=settings.warmup,
             bf16=self.dtype == "bfloat16",
             fp16=self.dtype == "float16",
-            activation_checkpointing=settings.activation_checkpointing and not _is_left_to_fsdp(),  # not twice
+            activation_checkpointing=settings.activation_checkpointing and not _is_left_to_fsdp(),  # only once
             train_sampling_strategy="sequential",
             eval_strategy="steps",
             eval_steps=interval,
@@ -118,20 +118,20 @@ class Fit:
             report_to=[],
             seed=number_of(settings.seed),
         )
-        found._n_gpu = min(found.n_gpu, 1)  # else one process would share its batches among all GPUs by threads
+        found._n_gpu = min(found.n_gpu, 1)  # otherwise one process would split batches over all GPUs
         return found
 
     def trainer(
         self, network: Any, arguments: Any, collator: Any, order: Any, validation: Any, callbacks: Sequence[Any]
     ) -> Any:
-        """The library's trainer of a network."""
+        """The trainer of a network."""
         from transformers import PrinterCallback, Trainer
 
         class Fitting(Trainer):
             def compute_loss(
                 self, model: Any, inputs: Any, return_outputs: bool = False, num_items_in_batch: Any = None
             ) -> Any:
-                # On validation the mean over the instance alone, not over the tokens of all processes.
+                # In validation, average over the instance, not over the tokens of all processes.
                 counted = num_items_in_batch if model.training else None
                 return super().compute_loss(model, inputs, return_outputs, counted)
 
@@ -148,12 +148,12 @@ class Fit:
 
 
 def number_of(seed: str) -> int:
-    """The seed that random weights and dropout are drawn by."""
+    """The seed of random weights and dropout."""
     return rng_for(seed, "training").getrandbits(31)
 
 
 def _keeping(fit: Fit) -> Any:
-    """Marks a point once all processes have written their part of it, and stops after the last."""
+    """Marks a checkpoint as complete once all processes have written their part; stops after the last."""
     from transformers import TrainerCallback
 
     class Keeping(TrainerCallback):
@@ -170,7 +170,7 @@ def _keeping(fit: Fit) -> Any:
 
 
 def _showing(fit: Fit, bar: Any) -> Any:
-    """Keeps the log, the figure and the bar."""
+    """Updates the log, the figure and the progress bar."""
     from transformers import TrainerCallback
 
     log = Log(fit.work)
@@ -194,10 +194,10 @@ def _showing(fit: Fit, bar: Any) -> Any:
 
 
 def _on_cpu() -> bool:
-    """Whether there is no GPU, or none is to be used."""
+    """Whether to train on the CPU."""
     return device_name() == "cpu" or environ.get("ACCELERATE_USE_CPU", "").lower() == "true"
 
 
 def _is_left_to_fsdp() -> bool:
-    """Whether FSDP itself was launched to compute activations anew."""
+    """Whether FSDP is configured to recompute activations."""
     return environ.get("FSDP_ACTIVATION_CHECKPOINTING", "").lower() == "true"

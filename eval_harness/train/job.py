@@ -1,4 +1,4 @@
-"""A training from its beginning to a whole checkpoint: prepared once, carried on where it was stopped, finished."""
+"""A training from start to finished checkpoint: prepares it once, resumes it if interrupted, and finishes it."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -24,13 +24,13 @@ from eval_harness.train.progress import FIGURE, LOG, encoding_bar, say
 from eval_harness.train.samples import Counts, Part, described, write_samples
 from eval_harness.train.settings import Settings, finished_record, request, wanted
 
-Write = Callable[[Path, Encoder, Iterable[Instance], Callable[[], object]], Counts]  # as `write_samples`
+Write = Callable[[Path, Encoder, Iterable[Instance], Callable[[], object]], Counts]  # like `write_samples`
 
 
 class Job(NamedTuple):
-    """A training: what is asked for, the model that it begins with, what its weights depend on, and what it makes."""
+    """A training: its settings, base model, record and output."""
 
-    settings: Any  # Settings, or those of a kind of training with more of them
+    settings: Any  # Settings, or a subclass
     dataset: Dataset
     base: Checkpoint
     record: dict[str, Any]
@@ -38,12 +38,12 @@ class Job(NamedTuple):
 
     @property
     def work(self) -> Path:
-        """The folder that holds everything until the checkpoint is whole, and then goes."""
+        """The work folder, which is removed once the checkpoint is finished."""
         return self.out.with_name(f"{self.out.name}.work")
 
     @property
     def start(self) -> Path:
-        """The base model as training begins with it."""
+        """The prepared base model."""
         return self.work / "start"
 
     @property
@@ -52,16 +52,16 @@ class Job(NamedTuple):
         return self.work / "data"
 
     def part(self, split: str, n: int | None = None) -> Part:
-        """The instances of a split that are wanted, at most `n` of each task."""
+        """The selected instances of a split, at most `n` of each task."""
         every = wanted(self.settings.samples)
         limited = every if n is None else {task: min(found, n) for task, found in every.items()}
         return Part(self.dataset, self.settings.configs, split, limited)
 
 
 class Kind(NamedTuple):
-    """What differs between kinds of training.
+    """The parts that differ between kinds of training.
 
-    `fit` carries a job on from a point to its last one; `finish` writes the model of a point's folder into another.
+    `fit` trains from a checkpoint to the last one; `finish` exports the model of a checkpoint folder to another folder.
     """
 
     fit: Callable[[Job, Point | None], Point]
@@ -70,9 +70,9 @@ class Kind(NamedTuple):
 
 
 def train(folder: Path, model: str, settings: Settings, out: Path, kind: Kind) -> Training | None:
-    """Trains, in every process that was launched, and makes the checkpoint `out`; goes on where it was stopped.
+    """Trains in every launched process and writes the checkpoint `out`; resumable.
 
-    The first process returns the checkpoint's record, the others None. SetupError where `out` or its work folder holds
+    The first process returns the checkpoint's record, the others None. SetupError if `out` or its work folder contains
     something else.
     """
     me = processes()
@@ -80,7 +80,7 @@ def train(folder: Path, model: str, settings: Settings, out: Path, kind: Kind) -
     settings.check()
     check_launch(settings)
     if settings.lora:
-        import peft  # noqa: F401  # missing, it is to stop the training here
+        import peft  # noqa: F401  # fail here if it is missing
     with ExitStack() as held:
         with me.main_process_first():
             job = _job(folder, model, settings, out)
@@ -107,17 +107,19 @@ def _job(folder: Path, model: str, settings: Settings, out: Path) -> Job:
 
 
 def _finished(job: Job) -> Training | None:
-    """The record of the checkpoint where it is there already; SetupError where something else is."""
+    """The record of the checkpoint if it exists; SetupError if `out` is something else."""
     if not job.out.exists():
         return None
     earlier = read_training(job.out) if job.out.is_dir() else None
     if earlier is None:
-        raise SetupError(f"{job.out} is there and is no checkpoint of a training; choose another --out")
+        raise SetupError(f"{job.out} exists and is not a training checkpoint; choose another --out")
     kept = earlier.model_dump(include=set(job.record))
     kept["settings"] = {name: value for name, value in kept["settings"].items() if name in job.record["settings"]}
     if names := sorted(differing(kept, json.loads(json.dumps(job.record)))):
-        raise SetupError(f"{job.out} holds another training, which differs in {', '.join(names)}; choose another --out")
-    remove(job.work)  # it may have been stopped just before
+        raise SetupError(
+            f"{job.out} contains another training, which differs in {', '.join(names)}; choose another --out"
+        )
+    remove(job.work)  # an interrupted process may have left it
     return earlier
 
 
@@ -127,12 +129,12 @@ def _alone(work: Path) -> Iterator[None]:
         try:
             held.enter_context(only_one(work))
         except SetupError:
-            raise SetupError(f"another training is at work in {work}; wait for it, or choose another --out") from None
+            raise SetupError(f"another training is running in {work}; wait for it, or choose another --out") from None
         yield
 
 
 def _prepare(job: Job, write: Write) -> None:
-    """Writes the start and the samples, unless they are there."""
+    """Writes the prepared model and the samples if they are missing."""
     settings, name = job.settings, job.base.name
     if not job.start.is_dir():
         with replacing(job.start) as partial:
@@ -168,10 +170,10 @@ def _write_data(job: Job, encoder: Encoder, write: Write, out: Path) -> None:
 
 
 def _finish(job: Job, point: Point, kind: Kind) -> Training:
-    """Makes the checkpoint of the best weights, by one rename, and removes the work folder."""
+    """Writes the checkpoint of the best weights by one rename, and removes the work folder."""
     counts = json.loads((job.data / "counts.json").read_text(encoding="utf-8"))
     record = finished_record(job.record, counts, point)
-    for leftover in job.out.parent.glob(f".{job.out.name}.*.partial"):  # of a process that was killed just here
+    for leftover in job.out.parent.glob(f".{job.out.name}.*.partial"):  # left by a killed process
         remove(leftover)
     with replacing(job.out) as partial:
         kind.finish(job, point.best, partial)
@@ -184,7 +186,7 @@ def _finish(job: Job, point: Point, kind: Kind) -> Training:
 
 
 def _readable(folder: Path) -> None:
-    """Gives every file the rights of the record, since those of weights are their owner's alone."""
+    """Gives every file the permissions of the record, since weights are written readable only by their owner."""
     rights = (folder / "training.json").stat().st_mode
     for path in folder.iterdir():
         path.chmod(rights)

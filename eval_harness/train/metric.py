@@ -1,4 +1,4 @@
-"""The scores of a model while it is trained: validation instances, asked and scored as a run of the harness does."""
+"""Scores of a model during training, on validation instances, prompted and scored as in `icr2 eval`."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -17,11 +17,11 @@ from eval_harness.scoring.registry import scorer_of
 from eval_harness.scoring.score import score_output
 from eval_harness.train.progress import Log
 
-Scores = dict[str, dict[str, float]]  # by task: `n`, the headline measure and, where passages are named, their recall
+Scores = dict[str, dict[str, float]]  # by task: `n`, the headline metric and, if passages are cited, their recall
 
 
 def measured(model: Model, variant: Variant, instances: Iterable[Instance]) -> Scores:
-    """Means over the instances of each task; those that do not fit the model are left out of n."""
+    """Means over the instances of each task; those that do not fit the model are excluded from n."""
     method = Tuned(variant)
     found: dict[str, list[dict[str, float]]] = {}
     for instance in instances:
@@ -34,7 +34,7 @@ def measured(model: Model, variant: Variant, instances: Iterable[Instance]) -> S
 
 
 def measuring(folder: Path, work: Path, variant: Variant, every: int, instances: Sequence[Instance]) -> Any:
-    """A callback that measures the model each so many steps, in all processes alike, and adds a line to the log."""
+    """A callback that scores the model every so many steps, in all processes, and adds a line to the log."""
     from transformers import TrainerCallback
 
     log = Log(work)

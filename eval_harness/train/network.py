@@ -1,4 +1,4 @@
-"""The weights that training begins with, adapters on them, and the checkpoint that is made of the best ones."""
+"""Prepares the initial weights, adds adapters, and writes the checkpoint of the best weights."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,10 +10,10 @@ from eval_harness.train.encode import add_marks, end_of_output
 
 
 def write_start(folder: Path, name: str, out: Path, *, marks: bool, rope_base: float | None, max_length: int) -> None:
-    """Writes the base model as training begins with it, with its tokenizer.
+    """Writes the prepared base model with its tokenizer.
 
-    Marks that it does not know yet get the mean of all tokens' embeddings. A base of the rotation of positions takes
-    the model to `max_length` positions where it had fewer.
+    New special tokens are initialised with the mean of all token embeddings. A RoPE base raises the model's
+    positions to `max_length` if it had fewer.
     """
     tokenizer = load_tokenizer(folder, name)
     network = load_network(folder, name, "auto")
@@ -26,7 +26,7 @@ def write_start(folder: Path, name: str, out: Path, *, marks: bool, rope_base: f
 
 
 def load_network(folder: Path, name: str, dtype: str) -> Any:
-    """The causal model in a folder; `auto` keeps the number type of its file. SetupError where it cannot be loaded."""
+    """The causal model in a folder; `auto` keeps the dtype of its file. SetupError if it cannot be loaded."""
     from transformers import AutoModelForCausalLM
     from transformers.utils import logging
 
@@ -38,7 +38,7 @@ def load_network(folder: Path, name: str, dtype: str) -> Any:
 
 
 def with_adapters(network: Any, rank: int, new_tokens: Sequence[int]) -> Any:
-    """A model whose linear layers get adapters of a rank (LoRA, Hu et al., 2021) and whose new tokens are learned."""
+    """A model with LoRA adapters of a rank on its linear layers (Hu et al., 2021) and trainable new tokens."""
     import peft
 
     rows = {place: list(new_tokens) for place in _embeddings(network)} if new_tokens else None
@@ -54,24 +54,24 @@ def with_adapters(network: Any, rank: int, new_tokens: Sequence[int]) -> Any:
 
 
 def write_finished(best: Path, start: Path, out: Path, *, lora: bool) -> None:
-    """Writes a whole checkpoint of the best weights, in the number type of the base model; adapters are merged."""
+    """Writes a checkpoint of the best weights in the dtype of the base model; adapters are merged."""
     import torch
     from transformers import GenerationConfig
 
     dtype = load_config(start, start.name).dtype or torch.float32
     if lora:
-        # Merged in float32, so that the sum is rounded once.
+        # Merge in float32, so that the sum is rounded once.
         network = _adapted(load_network(start, start.name, "float32"), best).merge_and_unload().to(dtype)
     else:
         network = load_network(best, best.name, str(dtype).removeprefix("torch."))
-    network.config.use_cache = True  # training turns it off
+    network.config.use_cache = True  # training turned it off
     network.generation_config = GenerationConfig.from_pretrained(str(start))
     network.save_pretrained(out)
     load_tokenizer(start, start.name).save_pretrained(out)
 
 
 def _adapted(network: Any, folder: Path) -> Any:
-    """A model with the adapters in a folder; RuntimeError where some are missing, of which the library only warns."""
+    """A model with the adapters in a folder; RuntimeError if some are missing, where peft only warns."""
     import peft
 
     found = peft.PeftModel.from_pretrained(network, str(folder))
@@ -81,12 +81,12 @@ def _adapted(network: Any, folder: Path) -> Any:
 
 
 def new_tokens(start: Path, base: Path, name: str) -> list[int]:
-    """The ids that the tokenizer of a start has and that of its base has not."""
+    """The ids that the prepared tokenizer adds to that of the base model."""
     return sorted(range(len(load_tokenizer(base, name)), len(load_tokenizer(start, name))))
 
 
 def _add_tokens(network: Any, new: Sequence[int], n_tokens: int) -> None:
-    """Gives new tokens the mean of the embeddings of those known before, in and out."""
+    """Initialises input and output embeddings of new tokens with the mean of the existing ones."""
     import torch
 
     if not new:
@@ -102,7 +102,7 @@ def _add_tokens(network: Any, new: Sequence[int], n_tokens: int) -> None:
 
 
 def _embeddings(network: Any) -> list[str]:
-    """The names of the modules that hold tokens' embeddings, in and, where they have weights of their own, out."""
+    """The names of the input embedding and, if its weights are not tied, of the output embedding."""
     wanted = [network.get_input_embeddings()]
     if not network.config.get_text_config().tie_word_embeddings:
         wanted.append(network.get_output_embeddings())
@@ -115,14 +115,14 @@ def _set_rope(config: Any, tokenizer: Any, name: str, base: float | None, max_le
     inner = config.get_text_config()
     rope = getattr(inner, "rope_parameters", None) or {}
     if "rope_theta" not in rope:
-        raise SetupError(f"{name} has no single rotation of positions, so --rope-base cannot be set; leave it out")
+        raise SetupError(f"{name} has no single RoPE base, so --rope-base cannot be set; leave it out")
     rope["rope_theta"] = base
     inner.max_position_embeddings = max(inner.max_position_embeddings, max_length)
     tokenizer.model_max_length = max(tokenizer.model_max_length, max_length)
 
 
 def _greedy(given: Any, tokenizer: Any, end: int) -> Any:
-    """Settings of generation that end an output where the model did before, or with what is learned as its end."""
+    """Generation settings that end an output with the model's own end tokens or with the learned one."""
     from transformers import GenerationConfig
 
     own = given.eos_token_id

@@ -1,4 +1,4 @@
-"""Where a training can go on after it was stopped: checkpoints that were written whole, in its work folder."""
+"""Checkpoints to resume a training from: those written completely, in its work folder."""
 
 import json
 from pathlib import Path
@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 from builders.files import remove
 
-_WHOLE = "whole"  # a file that stands in a checkpoint once everything else does
+_WHOLE = "whole"  # a file that marks a complete checkpoint
 
 
 class Point(NamedTuple):
-    """A checkpoint, the step that it was written after, and the step of the lowest loss on validation so far."""
+    """A checkpoint, its step, and the step of the lowest validation loss so far."""
 
     folder: Path
     step: int
@@ -23,12 +23,12 @@ class Point(NamedTuple):
 
 
 def point_at(work: Path, step: int, best_step: int | None) -> Point:
-    """The point of a step; without a best one, that of the step is."""
+    """The checkpoint of a step; without a best step, the step itself is the best."""
     return Point(work / _name(step), step, best_step or step)
 
 
 def mark_whole(point: Point) -> None:
-    """Says that a checkpoint is whole, and removes all but it and the best one."""
+    """Marks a checkpoint as complete, and removes all but it and the best one."""
     (point.folder / _WHOLE).touch()
     for folder in _folders(point.folder.parent):
         if _step(folder) not in (point.step, point.best_step):
@@ -36,7 +36,7 @@ def mark_whole(point: Point) -> None:
 
 
 def last_point(work: Path) -> Point | None:
-    """The latest point, None before the first."""
+    """The latest checkpoint; None before the first."""
     found = []
     for folder in _folders(work):
         if (folder / _WHOLE).exists():
@@ -46,14 +46,14 @@ def last_point(work: Path) -> Point | None:
 
 
 def remove_parts(work: Path) -> None:
-    """Removes checkpoints that were left half-written."""
+    """Removes incomplete checkpoints."""
     for folder in _folders(work):
         if not (folder / _WHOLE).exists():
             remove(folder)
 
 
 def _name(step: int) -> str:
-    """The name that the library gives the checkpoint of a step."""
+    """The trainer's name for the checkpoint of a step."""
     return f"checkpoint-{step}"
 
 

@@ -1,4 +1,4 @@
-"""A training as it goes: a line of a log for each step, a bar, and a figure of the losses."""
+"""Progress of a training: a log with a line per step, a progress bar, and a figure of the losses."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -15,23 +15,23 @@ Line = dict[str, Any]
 
 
 class Log:
-    """The lines of a training: `step` with `loss`, `learning_rate` and `grad_norm`, or `validation_loss`, or `metrics`.
+    """The log of a training: `step` with `loss`, `learning_rate` and `grad_norm`, or `validation_loss`, or `metrics`.
 
-    No line tells the time, so that a training that was stopped and went on has the lines of one that was not.
+    Lines contain no time, so the log of a resumed training equals that of an uninterrupted one.
     """
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / LOG
 
     def lines(self) -> list[Line]:
-        """All lines that are whole."""
+        """All complete lines."""
         if not self._path.exists():
             return []
         *whole, _ = self._path.read_bytes().split(b"\n")
         return [json.loads(line) for line in whole]
 
     def begin(self, step: int) -> None:
-        """Goes on after a step; what was written beyond it is taken out."""
+        """Resumes after a step; removes later lines."""
         kept = [line for line in self.lines() if line["step"] <= step]
         with replacing(self._path) as partial:
             partial.write_text("".join(map(_text, kept)), encoding="utf-8")
@@ -43,7 +43,7 @@ class Log:
 
 
 def training_bar(steps: int, shown: bool) -> Any:
-    """A bar over the steps of a training, on the error output."""
+    """A progress bar over training steps, on stderr."""
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
@@ -54,21 +54,21 @@ def training_bar(steps: int, shown: bool) -> Any:
 
 @contextmanager
 def encoding_bar(part: str, total: int) -> Iterator[Callable[[], None]]:
-    """A bar over the instances of a part, on the error output; gives what moves it on by one."""
+    """A progress bar over the instances of a split, on stderr; yields the function that advances it by one."""
     with _bar() as bar:
         task = bar.add_task(f"encoding {part}", total=total)
         yield lambda: bar.advance(task)
 
 
 def say(text: str) -> None:
-    """Prints a line on the error output."""
+    """Prints a line to stderr."""
     from rich.console import Console
 
     Console(stderr=True).print(text, highlight=False, soft_wrap=True)
 
 
 def draw(lines: Iterable[Line], out: Path) -> None:
-    """Draws the loss of each step, its mean over a twentieth of the steps, and the loss on validation, as a PNG."""
+    """Draws training loss by step, its mean over a twentieth of the steps, and validation loss, as a PNG."""
     from matplotlib.figure import Figure
 
     lines = list(lines)
@@ -77,10 +77,10 @@ def draw(lines: Iterable[Line], out: Path) -> None:
     figure = Figure(figsize=(7, 3.5), layout="constrained")
     axis = figure.subplots()
     axis.plot(*_columns(losses), color="#b8bcc2", linewidth=0.8, label="training")
-    axis.plot(*_columns(_smoothed(losses)), color="#3b6ea5", label="training, mean of a twentieth")
+    axis.plot(*_columns(_smoothed(losses)), color="#3b6ea5", label="training, moving average")
     axis.plot(*_columns(found), color="#c8443c", marker="o", markersize=3, label="validation")
     axis.set_xlabel("step")
-    axis.set_ylabel("loss of a learned token (nats)")
+    axis.set_ylabel("loss per token (nats)")
     axis.set_ylim(bottom=0)
     axis.spines[["top", "right"]].set_visible(False)
     axis.legend(frameon=False, fontsize=8)
@@ -95,7 +95,7 @@ def _bar(*columns: Any, **options: Any) -> Any:
 
 
 def _smoothed(points: list[tuple[int, float]]) -> list[tuple[int, float]]:
-    """The mean of each point and those before it, a twentieth of all."""
+    """The moving average over a twentieth of the points."""
     width = max(1, len(points) // 20)
     means = []
     for at in range(width, len(points) + 1):

@@ -1,4 +1,4 @@
-"""Which instances are learned from, encoded once into a file that every process maps into memory."""
+"""Selects training instances and encodes them once, into a file that every process maps into memory."""
 
 import json
 from collections import Counter
@@ -14,8 +14,8 @@ from builders.seeds import order_key
 from eval_harness.data.dataset import Dataset, Instance, names, scan
 from eval_harness.train.encode import Encoded, Encoder
 
-Counts = dict[str, dict[str, int]]  # by task: `used`, `shortened` among them, and what was left out, by reason
-Wanted = Mapping[str, int]  # instances by task, with "" for every task that is not named
+Counts = dict[str, dict[str, int]]  # by task: `used`, `shortened` (among `used`), and skipped instances by reason
+Wanted = Mapping[str, int]  # instances by task, "" for every other task
 
 _SCHEMA = pa.schema(
     [
@@ -30,7 +30,7 @@ _BATCH_ROWS = 64
 
 
 class Part(NamedTuple):
-    """Instances of one split: as many of each task as are wanted, of each config."""
+    """The instances to take from one split: the wanted number of each task from each config."""
 
     dataset: Dataset
     configs: Sequence[str]
@@ -38,21 +38,21 @@ class Part(NamedTuple):
     wanted: Wanted
 
     def chosen(self, seed: str) -> dict[str, set[str]]:
-        """Ids by config: the first of each task in a random order that is the same in every config."""
+        """Ids by config: the first of each task in a random order, the same in every config."""
         found = {config: choose(names(self.dataset, config, self.split), self.wanted, seed) for config in self.configs}
         if not any(found.values()):
             tasks = ", ".join(sorted({task for _, task in names(self.dataset, self.configs[0], self.split)}))
-            raise SetupError(f"no instance of {self.split} is wanted; there are the tasks {tasks}")
+            raise SetupError(f"--samples selects no instance of {self.split}; available tasks: {tasks}")
         return found
 
     def instances(self, chosen: Mapping[str, set[str]]) -> Iterator[Instance]:
-        """The instances chosen, config by config."""
+        """The selected instances, config by config."""
         for config in self.configs:
             yield from scan(self.dataset, config, self.split, chosen[config])
 
 
 def choose(rows: Iterable[tuple[str, str]], wanted: Wanted, seed: str) -> set[str]:
-    """Of ids and their tasks, as many of each task as are wanted, by a random order of ids."""
+    """The wanted number of ids of each task, in a random order of ids."""
     by_task: dict[str, list[str]] = {}
     for id, task in rows:
         by_task.setdefault(task, []).append(id)
@@ -66,7 +66,7 @@ def choose(rows: Iterable[tuple[str, str]], wanted: Wanted, seed: str) -> set[st
 def write_samples(
     path: Path, encoder: Encoder, instances: Iterable[Instance], advance: Callable[[], object] = lambda: None
 ) -> Counts:
-    """Encodes instances into a file for `Samples`; SetupError where none can be used."""
+    """Encodes instances into a file for `Samples`; SetupError if none can be used."""
     counts: dict[str, Counter[str]] = {}
     rows: list[Encoded] = []
     with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, _SCHEMA) as writer:
@@ -86,21 +86,21 @@ def write_samples(
     plain = {task: dict(sorted(counted.items())) for task, counted in sorted(counts.items())}
     if not any(counted.get("used") for counted in plain.values()):
         raise SetupError(
-            f"no instance can be used: {json.dumps(plain)}; raise --max-length, or choose another --config"
+            f"all instances were skipped: {json.dumps(plain)}; raise --max-length, or choose another --config"
         )
     return plain
 
 
 def described(counts: Counts) -> str:
-    """The counts of all tasks together, in words."""
+    """The counts over all tasks, in words."""
     total = sum((Counter(counted) for counted in counts.values()), Counter())
     used, shortened = total.pop("used", 0), total.pop("shortened", 0)
     left_out = ", ".join(f"{n} {reason}" for reason, n in sorted(total.items()))
-    return f"{used} samples, {shortened} of them shortened; left out: {left_out or 'none'}"
+    return f"{used} samples, {shortened} of them shortened; skipped: {left_out or 'none'}"
 
 
 class Samples:
-    """Encoded instances in a file, read as they are asked for."""
+    """Encoded instances in a file, read on demand."""
 
     def __init__(self, path: Path) -> None:
         self._table = pa.ipc.open_file(pa.memory_map(str(path))).read_all()
@@ -114,9 +114,9 @@ class Samples:
 
 
 class Order:
-    """The samples of a whole training in the order in which they are learned: all of them shuffled, again and again.
+    """The samples of a training in order: reshuffled in every epoch.
 
-    What stands at a place depends on the seed and the place alone, so that a training can begin anywhere in it.
+    The sample at a position depends only on the seed and the position, so that a training can resume anywhere.
     """
 
     def __init__(self, samples: Samples, seed: str, length: int) -> None:

@@ -1,4 +1,4 @@
-"""What a training is asked to do, and the record of everything that its weights depend on."""
+"""The settings of a training, and the record of everything that its weights depend on."""
 
 import platform
 from dataclasses import asdict, dataclass
@@ -17,18 +17,18 @@ from eval_harness.train.points import Point
 from eval_harness.train.samples import Counts
 
 MOST_STEPS = 10_000  # paper, appendix C.1
-ROUNDS = 2  # of all samples, unless that is more steps
+ROUNDS = 2  # epochs, up to MOST_STEPS
 LEARNING_RATE, LORA_LEARNING_RATE = 1e-5, 2e-4  # paper, appendix C.1; adapters start at zero and need more
-EVALUATIONS = 20  # of a training, unless said otherwise
+EVALUATIONS = 20  # default number per training
 _LIBRARIES = ("icr2", "torch", "transformers", "tokenizers", "accelerate")
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Choices of a training, as `icr2 train sft` names them; None stands for what `resolved` puts in its place.
+    """The settings of a training, named like the options of `icr2 train sft`; None: the default from `resolved`.
 
-    A step learns from `batch_size` times `accumulate` samples in each of `processes` processes. `warmup` counts steps,
-    or is a share of them below 1. `eval_n` and `metric_n` count instances of each task of the validation split.
+    A step uses `batch_size` times `accumulate` samples in each of `processes` processes. `warmup` counts steps,
+    or below 1 is a share of all steps. `eval_n` and `metric_n` count instances of each task of the validation split.
     """
 
     variant: Variant
@@ -57,40 +57,40 @@ class Settings:
     processes: int = 1
 
     def check(self) -> None:
-        """Raises SetupError for choices that a training may not be given."""
+        """Raises SetupError for invalid settings."""
         if "test" in (self.split, self.validation_split):
-            raise SetupError("training on the test split, or choosing by it, would spoil it; use train and validation")
+            raise SetupError("the test split must not be used for training or validation; use train and validation")
         wanted(self.samples)
 
     def kind(self) -> str:
-        """What the record of a checkpoint calls what it was trained for."""
+        """The variant in a checkpoint's record."""
         return self.variant
 
     def needs_marks(self) -> bool:
-        """Whether targets hold marks."""
+        """Whether targets contain the special tokens."""
         return self.marks and self.variant != "da"
 
     def learning_rate(self) -> float:
-        """The highest learning rate."""
+        """The peak learning rate."""
         return self.lr if self.lr is not None else LORA_LEARNING_RATE if self.lora else LEARNING_RATE
 
     def samples_a_step(self) -> int:
-        """How many samples a step learns from, in all processes."""
+        """Samples per step, over all processes."""
         return self.batch_size * self.accumulate * self.processes
 
     def n_steps(self, n_samples: int) -> int:
-        """The most steps, two rounds of all samples by default."""
+        """The maximum number of steps, by default two epochs."""
         return self.steps or min(MOST_STEPS, ceil(ROUNDS * n_samples / self.samples_a_step()))
 
     def interval(self, steps: int) -> int:
-        """Steps from one evaluation to the next."""
+        """Steps between evaluations."""
         return self.eval_every or max(1, steps // EVALUATIONS)
 
 
 def wanted(written: str | None) -> dict[str, int]:
-    """Instances by task from `nq=7500,fever=5000`, or from one number for every task, by the name ""; all by default.
+    """Instances by task from `nq=7500,fever=5000`, or one number for every task (key ""); all by default.
 
-    Tasks that are not named get none.
+    Tasks that are not listed get none.
     """
     if written is None:
         return {"": 2**63}
@@ -100,12 +100,12 @@ def wanted(written: str | None) -> dict[str, int]:
     except ValueError:
         found = {}
     if not found or min(found.values()) < 1 or ("" in found and len(pairs) > 1) or len(found) < len(pairs):
-        raise SetupError(f"--samples {written}: write nq=7500,fever=5000, or one number for every task")
+        raise SetupError(f"invalid --samples {written}; write nq=7500,fever=5000, or one number for every task")
     return found
 
 
 def request(settings: Settings, dataset: Dataset, base: Checkpoint) -> dict[str, Any]:
-    """Everything that the weights depend on and that is known before any sample is encoded."""
+    """Everything that the weights depend on and that is known before encoding."""
     libraries = [*_LIBRARIES, *(["peft"] if settings.lora else [])]
     fields = asdict(settings) | {"dtype": dtype_name(settings.dtype), "lr": settings.learning_rate()}
     apart = ("variant", "marks", "configs", "split", "validation_split", "seed")
@@ -127,7 +127,7 @@ def request(settings: Settings, dataset: Dataset, base: Checkpoint) -> dict[str,
 
 
 def finished_record(request: dict[str, Any], counts: dict[str, Counts], point: Point) -> Training:
-    """The record of a finished training, whose weights are those of the best step."""
+    """The record of a finished training, with the weights of the best step."""
     taken = {"steps_taken": point.step, "best_step": point.best_step}
     return Training(
         **request | {"settings": request["settings"] | taken}, samples=counts["train"], validation=counts["validation"]

@@ -14,7 +14,7 @@ from eval_harness.train.samples import Order, Samples
 
 
 def fit(job: Job, point: Point | None) -> Point:
-    """The last point of the training, which is carried on from an earlier one."""
+    """The last checkpoint of the training, resumed from an earlier one."""
     settings = job.settings
     train, validation = (Samples(job.data / f"{part}.arrow") for part in ("train", "validation"))
     steps = settings.n_steps(len(train))
@@ -32,7 +32,7 @@ SFT = Kind(fit, finish)
 
 
 def _network(job: Job, dtype: str) -> tuple[Any, Collator]:
-    """The network to train, and what makes its batches."""
+    """The network to train, and its collator."""
     name = job.base.name
     network = load_network(job.start, name, dtype)
     collator = collator_for(network, load_tokenizer(job.start, name).pad_token_id)
@@ -42,7 +42,7 @@ def _network(job: Job, dtype: str) -> tuple[Any, Collator]:
 
 
 def _measuring(job: Job) -> list[Any]:
-    """What measures the model on validation as it is trained, where that is wanted."""
+    """The callback that scores the model on validation, if requested."""
     settings = job.settings
     if settings.metric_every is None:
         return []

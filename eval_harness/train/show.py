@@ -1,4 +1,4 @@
-"""One example of each task as a model learns it: what it reads, and token by token what it learns."""
+"""Shows one training example of each task: the prompt, and the target token by token."""
 
 from collections.abc import Iterator
 from itertools import cycle
@@ -14,14 +14,14 @@ from eval_harness.train.settings import Settings
 if TYPE_CHECKING:
     from rich.text import Text
 
-_SHOWN = 600  # characters of what is read, at its beginning and at its end
-_BORDER = "│"  # between tokens that are learned
+_SHOWN = 600  # characters shown at each end of the prompt
+_BORDER = "│"  # between learned tokens
 
 
 class Example(NamedTuple):
-    """An instance with the text that is read and the tokens that are learned, or why it cannot be learned from.
+    """An instance with its prompt and its learned tokens, or the reason why it is skipped.
 
-    Tokens that are parts of one character stand in `learned` as one; `n_read` and `n_learned` count all.
+    Tokens that are parts of one character are merged in `learned`; `n_read` and `n_learned` count all tokens.
     """
 
     instance: Instance
@@ -34,7 +34,7 @@ class Example(NamedTuple):
 
 
 def examples(dataset: Dataset, base: Checkpoint, settings: Settings, tasks: list[str]) -> Iterator[Example]:
-    """The first instance of each task, of `tasks` alone if any are given; SetupError where there is none of them."""
+    """The first instance of each task, or of each of `tasks`; SetupError for a task without instances."""
     tokenizer = load_tokenizer(base.folder, base.name)
     if settings.needs_marks():
         add_marks(tokenizer)
@@ -46,28 +46,28 @@ def examples(dataset: Dataset, base: Checkpoint, settings: Settings, tasks: list
         first.setdefault(task, id)
     if unknown := sorted(set(tasks) - set(first)):
         there = ", ".join(sorted(first))
-        raise SetupError(f"{config}/{settings.split} has no task {', '.join(unknown)}; there are {there}")
+        raise SetupError(f"{config}/{settings.split} has no task {', '.join(unknown)}; available: {there}")
     wanted = {id for task, id in first.items() if not tasks or task in tasks}
     for instance in scan(dataset, config, settings.split, wanted):
         yield _example(instance, encoder.encode(instance), tokenizer)
 
 
 def page(example: Example, whole: bool = False) -> "Text":
-    """An example to print: dim what is read, its middle left out unless `whole`, and in green each token learned."""
+    """An example to print: the prompt dimmed, without its middle unless `whole`, and each learned token in green."""
     from rich.text import Text
 
     head = (f"{example.instance.task}  {example.instance.id}\n", "bold")
     if example.left_out:
-        return Text.assemble(head, (f"cannot be learned from: {example.left_out}\n", "red"))
-    removed = f", {example.n_removed} passages taken out to fit" if example.n_removed else ""
+        return Text.assemble(head, (f"skipped: {example.left_out}\n", "red"))
+    removed = f", {example.n_removed} passages dropped to fit" if example.n_removed else ""
     read = example.read if whole else _ends(example.read)
     styled = zip(example.learned, cycle(("green", "bold green")), strict=False)
     tokens = [part for token in styled for part in (token, (_BORDER, "dim"))][:-1]
     return Text.assemble(
         head,
-        f"read, not learned: {example.n_read} tokens{removed}\n",
+        f"prompt (no loss): {example.n_read} tokens{removed}\n",
         (read.rstrip("\n"), "dim"),
-        f"\nlearned: {example.n_learned} tokens\n",
+        f"\ntarget (loss): {example.n_learned} tokens\n",
         *tokens,
         "\n",
     )
@@ -94,7 +94,7 @@ def _text(tokenizer: Any, ids: list[int]) -> str:
 
 
 def _texts(tokenizer: Any, ids: list[int]) -> list[str]:
-    """What each token adds to the text; tokens that are parts of one character come together."""
+    """The text of each token; tokens that are parts of one character are merged."""
     found, held = [], []
     for token in ids:
         held.append(token)

@@ -1,4 +1,4 @@
-"""Needles in haystacks for embedding models: is a long text that holds the answer still near to its question?"""
+"""Needles in haystacks for embedding models: is a long text that contains the answer still close to its question?"""
 
 from eval_harness.protocols.needles.reported import document
 

@@ -1,4 +1,4 @@
-"""The measures of a run: by length and expansion, and without expansion by word order, category and depth."""
+"""The measures of a run: by length and expansion; without expansion also by word order, category and depth."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,7 +13,7 @@ PARTS: tuple[Part, ...] = ("whole", "cut", "needle_cut", "needle_past")
 
 
 class Key(NamedTuple):
-    """Which haystacks a cell is over; what is None is not told apart."""
+    """The haystacks of a cell; None means all values."""
 
     terms: int
     config: str
@@ -24,7 +24,7 @@ class Key(NamedTuple):
 
 
 class Reach(NamedTuple):
-    """How much of a config's texts the encoder reads: mean tokens, and texts with and without needle by `Line.part`."""
+    """How much of a config's texts is read: mean tokens, and counts with and without needle by `Line.part`."""
 
     tokens: float
     planted: Mapping[str, int]
@@ -32,17 +32,17 @@ class Reach(NamedTuple):
 
     @property
     def cut(self) -> float:
-        """The share of all texts that are cut."""
+        """The share of truncated texts."""
         total = sum(self.planted.values()) + sum(self.controls.values())
         return 1 - (self.planted.get("whole", 0) + self.controls.get("whole", 0)) / total
 
     def share(self, part: Part) -> float:
-        """The share of the texts with a needle."""
+        """The share among texts with a needle."""
         return self.planted.get(part, 0) / max(1, sum(self.planted.values()))
 
 
 class Query(NamedTuple):
-    """Mean terms that were added to questions, mean tokens with them, and the share that is cut."""
+    """The mean number of added terms, the mean tokens of expanded questions, and the share truncated."""
 
     added: float
     tokens: float
@@ -50,10 +50,10 @@ class Query(NamedTuple):
 
 
 class Analysis(NamedTuple):
-    """Everything that a report shows.
+    """All numbers of a report.
 
-    `spread` is the largest difference between similarities of one question and config whose needles lie past the limit;
-    None where no needle does. `configs` are from the shortest on.
+    `spread` is the largest difference between similarities of one question and config with needles past the limit;
+    None without such needles. `configs` are sorted by length.
     """
 
     configs: dict[str, ConfigFacts]
@@ -65,7 +65,7 @@ class Analysis(NamedTuple):
 
 
 def analysed(lines: Sequence[Line], facts: Configs) -> Analysis:
-    """The analysis of a run's lines; `facts` say what its configs are."""
+    """The analysis of a run's lines; `facts` describe its configs."""
     configs = {name: facts[name] for name in in_order((line.config for line in lines), facts)}
     terms = sorted({line.terms for line in lines})
     cells: dict[Key, Cell] = {}

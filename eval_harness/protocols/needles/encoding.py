@@ -1,4 +1,4 @@
-"""Vectors of texts by a sentence-transformers model with its prompts, and how much of each text the model reads."""
+"""Embeddings by a sentence-transformers model with its prompts, and how much of each text the model reads."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -17,14 +17,14 @@ from builders.retrieve.encoders import SentenceEncoder, encoder, files_digest
 Side = Literal["query", "passage"]
 Prompts = Mapping[Side, str | None]  # None: the model's own
 
-BLOCK = 64  # texts in a file of vectors
-_PASSAGE_PROMPTS = ("document", "passage", "corpus")  # names that the library looks for, in this order
+BLOCK = 64  # texts per file of embeddings
+_PASSAGE_PROMPTS = ("document", "passage", "corpus")  # names that sentence-transformers tries, in this order
 
 
 class Reading(NamedTuple):
-    """A text's tokens for a model, with its prompt and special tokens, and how many of its characters are read.
+    """A text's number of tokens for a model, with prompt and special tokens, and how many characters are read.
 
-    Texts of a side with one `key` are the same to the model: they differ in nothing, or past its limit.
+    Texts of a side with equal `key` are equal to the model: they differ at most past its limit.
     """
 
     tokens: int
@@ -33,20 +33,20 @@ class Reading(NamedTuple):
 
 
 class Embedder(Protocol):
-    """A model that makes vectors of texts, of any length."""
+    """A model that embeds texts of any length."""
 
     @property
     def limit(self) -> int | None:
-        """Tokens of a text that are read, None where there is no limit."""
+        """The token limit of a text; None without a limit."""
         ...
 
     @property
     def digest(self) -> str:
-        """Changes with anything that a vector depends on, its text aside."""
+        """A digest of everything that an embedding depends on except its text."""
         ...
 
     def encode(self, side: Side, texts: Sequence[str], most_tokens: int) -> np.ndarray:
-        """Vectors of shape (texts, dimensions); none of the texts has more than `most_tokens` tokens that are read."""
+        """Embeddings of shape (texts, dimensions); at most `most_tokens` tokens of each text are read."""
         ...
 
     def readings(self, side: Side, texts: Sequence[str]) -> list[Reading]:
@@ -54,7 +54,7 @@ class Embedder(Protocol):
         ...
 
     def describe(self) -> dict[str, Any]:
-        """What the vectors depend on, for the record of a run."""
+        """What the embeddings depend on, for a run's record."""
         ...
 
 
@@ -66,7 +66,7 @@ class SentenceEmbedder(SentenceEncoder):
         self.name, self._prompts, self._batch_tokens = name, prompts, batch_tokens
 
     def encode(self, side: Side, texts: Sequence[str], most_tokens: int) -> np.ndarray:  # type: ignore[override]
-        """Vectors, float32 of shape (texts, dimensions)."""
+        """Embeddings, float32 of shape (texts, dimensions)."""
         encode = self._model.encode_query if side == "query" else self._model.encode_document
         size = max(1, min(self._batch_size, self._batch_tokens // max(1, most_tokens)))
         vectors = encode(list(texts), prompt=self._prompts.get(side), batch_size=size, show_progress_bar=False)
@@ -76,18 +76,18 @@ class SentenceEmbedder(SentenceEncoder):
     def limit(self) -> int | None:
         """The model's `max_seq_length`."""
         limit = self._model.max_seq_length
-        return int(limit) if limit and limit < 1 << 30 else None  # tokenizers write "no limit" as a huge number
+        return int(limit) if limit and limit < 1 << 30 else None  # tokenizers represent "no limit" by a huge number
 
     @cached_property
     def digest(self) -> str:
-        """Of the model's files, the number type and the prompts."""
+        """A digest of the model's files, the dtype and the prompts."""
         return digest_of([files_digest(self.folder), self.dtype, dict(self._prompts)])
 
     def readings(self, side: Side, texts: Sequence[str]) -> list[Reading]:
         """How much of each text is read: its first tokens, up to the limit."""
         return [
             reading
-            for start in range(0, len(texts), BLOCK)  # lists of numbers take far more memory than texts
+            for start in range(0, len(texts), BLOCK)  # token lists take far more memory than texts
             for reading in self._readings(self.prompt(side), texts[start : start + BLOCK])
         ]
 
@@ -103,7 +103,7 @@ class SentenceEmbedder(SentenceEncoder):
             yield Reading(len(ids) + special, characters, digest_of(read))
 
     def prompt(self, side: Side) -> str:
-        """The words that are put before texts of a side."""
+        """The prompt before texts of a side."""
         given = self._prompts.get(side)
         if given is not None:
             return given
@@ -112,7 +112,7 @@ class SentenceEmbedder(SentenceEncoder):
         return next((own[name] for name in names if name in own), "")
 
     def describe(self) -> dict[str, Any]:
-        """Name, digest of the files, number type, limit and prompts."""
+        """Name, digest of the files, dtype, limit and prompts."""
         return {
             "name": self.name,
             "files": files_digest(self.folder),
@@ -133,16 +133,15 @@ def load_embedder(model: str, dtype: DType, prompts: Prompts, batch_tokens: int 
     threads = torch.get_num_threads()
     found = encoder(model, "passage", dtype, threads)
     if not isinstance(found, SentenceEncoder):
-        raise SetupError(f"{model} is one half of a pair of encoders; give a sentence-transformers model")
+        raise SetupError(f"{model} is only one of a pair of encoders; give a sentence-transformers model")
     most = batch_tokens or (8192 if found.device == "cpu" else 65_536)
     return SentenceEmbedder(model, found.folder, found.dtype, threads, prompts, most)
 
 
 class Vectors:
-    """Vectors of length 1, in files of a folder; what the model reads alike is encoded once.
+    """Unit-length embeddings in files of a folder; texts that are equal to the model are encoded once.
 
-    Texts are encoded in blocks that depend on the set of texts alone, so that a run that was stopped goes on to the
-    same vectors.
+    Texts are encoded in blocks that depend only on the set of texts, so a resumed run gets the same embeddings.
     """
 
     def __init__(self, folder: Path, embedder: Embedder) -> None:
@@ -151,7 +150,7 @@ class Vectors:
         self._kept: dict[tuple[Side, str], np.ndarray] = {}
 
     def fill(self, side: Side, texts: Mapping[str, Reading], advance: Callable[[int], None]) -> None:
-        """Makes the vectors of texts ready, the longest first; `advance` is told of texts that are done."""
+        """Encodes texts, longest first; calls `advance` with the number of finished texts."""
         alike: dict[str, list[str]] = {}
         for text, reading in texts.items():
             alike.setdefault(reading.key, []).append(text)
@@ -165,7 +164,7 @@ class Vectors:
             advance(sum(len(alike[texts[text].key]) for text in block))
 
     def of(self, side: Side, texts: Iterable[str]) -> np.ndarray:
-        """The vectors of texts that are ready, float64 of shape (texts, dimensions)."""
+        """The embeddings of encoded texts, float64 of shape (texts, dimensions)."""
         return np.stack([self._kept[side, text] for text in texts])
 
     def _read(self, reading: Reading) -> int:
@@ -181,7 +180,7 @@ class Vectors:
 
 
 def unit(vectors: np.ndarray) -> np.ndarray:
-    """Vectors scaled to length 1, in float64; a vector of zeros stays one."""
+    """Embeddings scaled to unit length, in float64; zero vectors stay zero."""
     wide = vectors.astype(np.float64)
     lengths = np.linalg.norm(wide, axis=1, keepdims=True)
     return wide / np.where(lengths > 0, lengths, 1.0)

@@ -20,7 +20,7 @@ _TITLES: dict[Needle, str] = {"one_hop": "one-hop", "literal": "literal"}
 
 
 class Curve(NamedTuple):
-    """What is drawn as one line: points (x, mean, low, high)."""
+    """One line of a figure: points (x, mean, low, high)."""
 
     name: str
     colour: str
@@ -30,9 +30,9 @@ class Curve(NamedTuple):
 
 
 def drawn(found: Analysis, limit: int | None) -> list[Drawn]:
-    """The figures that have two points or more on a line; the encoder's limit is marked where it is among the lengths.
+    """The figures with at least two points on a line; the encoder's limit is marked if it is among the lengths.
 
-    More lines than there are colours are left out.
+    Lines beyond the number of colours are omitted.
     """
     figures = []
     if len(found.configs) > 1:
@@ -42,7 +42,7 @@ def drawn(found: Analysis, limit: int | None) -> list[Drawn]:
         caption = "Normalised similarity by the depth of the needle"
         figures.append(Drawn("figure_depth", _over_depth(found), caption, f"depth-{NEEDLES[-1]}"))
     if len(found.terms) > 1 and len(found.configs) > 1:
-        caption = "The same with terms added to the questions"
+        caption = "The same with expanded questions"
         figures.append(Drawn("figure_expansion", _over_expansion(found, limit), caption, "expansion"))
     return figures
 
@@ -103,7 +103,7 @@ def _points(found: Analysis, terms: int, needle: Needle, measure: str) -> list[t
 
 
 def _figure(rows: int, columns: int, sharey: bool = False) -> tuple["Figure", Any]:
-    """A figure, and its axes by row and column."""
+    """A figure with its axes by row and column."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(2.9 * columns + 0.6, 2.4 * rows + 0.7), layout="constrained")

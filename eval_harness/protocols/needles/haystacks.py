@@ -1,4 +1,4 @@
-"""The haystacks of a dataset, as `icr2 build needles` makes them."""
+"""The haystacks of a dataset of `icr2 build needles`."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
@@ -20,7 +20,7 @@ FAMILY = "needles"
 
 
 class Planted(NamedTuple):
-    """A needle in a haystack: how it is worded, the depth asked for in percent, and its half-open character range."""
+    """A needle in a haystack: its wording, its requested depth in percent, and its half-open character range."""
 
     needle: Needle
     order: Order
@@ -30,7 +30,7 @@ class Planted(NamedTuple):
 
 
 class Haystack(NamedTuple):
-    """A row: a question, a text, and the needle in it; a control has none."""
+    """A row: a question, a text and its needle; None in a control."""
 
     id: str
     config: str
@@ -41,12 +41,12 @@ class Haystack(NamedTuple):
 
     @property
     def needle_text(self) -> str | None:
-        """The needle's words."""
+        """The text of the needle."""
         return self.text[self.planted.start : self.planted.end] if self.planted else None
 
     @property
     def place(self) -> float | None:
-        """The share of the other characters that stand before the needle."""
+        """The share of the other characters before the needle."""
         if self.planted is None:
             return None
         others = len(self.text) - (self.planted.end - self.planted.start)
@@ -54,21 +54,21 @@ class Haystack(NamedTuple):
 
 
 def needle_configs(folder: Path, asked: Sequence[str]) -> dict[str, ConfigFacts]:
-    """The configs of needles that were asked for, or all, from the shortest; SetupError where there is none."""
+    """The requested needle configs, by default all, sorted by length; SetupError if there are none."""
     manifest = read_manifest(folder)
     there = {name: facts_of(config) for name, config in manifest.configs.items() if config.family == FAMILY}
     if not there:
-        raise SetupError(f"{folder} has no config of needles; build one with: icr2 build needles --out needles")
+        raise SetupError(f"{folder} has no needle config; build one with: icr2 build needles --out needles")
     if unknown := sorted(set(asked) - set(there)):
-        raise SetupError(f"no config {', '.join(unknown)} of needles in {folder}; there are {', '.join(there)}")
+        raise SetupError(f"no needle config {', '.join(unknown)} in {folder}; available: {', '.join(there)}")
     return {name: there[name] for name in in_order(asked or there, there)}
 
 
 def read_haystacks(folder: Path, configs: Collection[str], split: str, limit: int | None = None) -> list[Haystack]:
     """The haystacks of configs in file order: those of the first `limit` questions of each category.
 
-    SetupError names a config without rows in the split, a row that is no haystack, or a question without all that its
-    measures need: both orders of each needle, and a control.
+    SetupError names a config without rows in the split, a row that is not a haystack, or a question that lacks what
+    the measures need: both orders of each needle, and a control.
     """
     found: list[Haystack] = []
     with readable(folder):
@@ -81,7 +81,7 @@ def read_haystacks(folder: Path, configs: Collection[str], split: str, limit: in
             )
             rows = [_haystack(config, *row) for row in iter(result.fetchone, None)]
             if not rows:
-                raise SetupError(f"{config} has no row in the split {split!r}; its rows are in test")
+                raise SetupError(f"{config} has no rows in split {split!r}; use --split test")
             found += _limited(rows, limit)
     for config in configs:
         _check([haystack for haystack in found if haystack.config == config], config)
@@ -105,7 +105,7 @@ def _haystack(
     order = next((order for order in ORDERS if order in types), None)
     if needle is None or order is None or depth is None or len(gold) != 1:
         found = f"depth: {depth}, reasoning types: {', '.join(types) or 'none'}, gold passages: {len(gold)}"
-        raise SetupError(f"{config} holds {id}, which is no haystack ({found}); build it again")
+        raise SetupError(f"{config} contains {id}, which is not a haystack ({found}); rebuild it")
     start = sum(len(one) + len(BLANK_LINE) for one in texts[: gold[0]])
     planted = Planted(needle, order, depth, start, start + len(texts[gold[0]]))
     return Haystack(id, config, category, question, text, planted)
@@ -129,4 +129,4 @@ def _check(rows: Sequence[Haystack], config: str) -> None:
         for part in wanted:
             if not parts[question, part]:
                 what = "control" if part is None else "{} {} needle".format(*part)
-                raise SetupError(f"{config} has no {what} for {question!r}; build it again")
+                raise SetupError(f"{config} has no {what} for {question!r}; rebuild it")

@@ -1,15 +1,15 @@
-"""What is measured over the haystacks of one needle (one_hop or literal) and the controls of the same questions.
+"""Measures over the haystacks of one needle (one_hop or literal) and the controls of the same questions.
 
 With h a haystack with a needle, c a control, q the question and n the needle alone in default order:
 
-- similarity: the mean cos(q, h); normalised: the mean cos(q, h) / cos(q, n), and control that of the controls;
-- ratio: of the pairs of a haystack and a control of one question, the share in which h is nearer to q; a tie is half;
-- difference: normalised less control; effect_size: the difference in pooled standard deviations (Cohen's d);
-- auc: the area under the ROC curve of the normalised similarity, over all pairs of all questions; a tie is half;
-- correlation and slope: Pearson's, and that of least squares, of the normalised similarity over the needle's place
-  (0 to 1), so the slope is the change from the beginning of a text to its end.
+- similarity: the mean cos(q, h); normalised: the mean cos(q, h) / cos(q, n); control: the same of controls;
+- ratio: the share of pairs (haystack, control) of one question in which h is closer to q; a tie counts half;
+- difference: normalised minus control; effect_size: the difference in pooled standard deviations (Cohen's d);
+- auc: the area under the ROC curve of the normalised similarity, over all pairs of all questions; a tie counts half;
+- correlation and slope: Pearson's and the least-squares slope of the normalised similarity over the needle's position
+  (0 to 1), so the slope is the change from the beginning to the end of a text.
 
-The normalised measures leave questions out whose cos(q, n) is not above 0. Intervals are percentile bootstrap intervals
+Normalised measures exclude questions whose cos(q, n) is not above 0. Intervals are percentile bootstrap intervals
 over questions, 10,000 resamples, the same draws for every measure: a question's haystacks and controls stay together.
 """
 
@@ -40,11 +40,11 @@ MEASURES = (
     "slope",
 )
 NORMALISED = frozenset(MEASURES) - {"similarity", "ratio"}
-_FLAT = 1e-12  # a standard deviation below it is one of equal numbers
+_FLAT = 1e-12  # standard deviations below it count as 0
 
 
 class Cell(NamedTuple):
-    """The measures of some haystacks, None where one is not defined; `invalid` questions are not in the normalised."""
+    """The measures of some haystacks, None if undefined; `invalid` questions are excluded from normalised measures."""
 
     questions: int
     haystacks: int
@@ -53,7 +53,7 @@ class Cell(NamedTuple):
 
 
 def cell(planted: Sequence[Line], controls: Sequence[Line], needle: Needle) -> Cell:
-    """The measures of haystacks with a kind of needle; of the controls, those of the same questions count."""
+    """The measures of haystacks with one kind of needle, and controls of the same questions."""
     questions = {line.question for line in planted}
     invalid = {line.question for line in planted if line.baseline(needle) <= 0}
     found = resampled(planted, controls, needle)
@@ -67,14 +67,14 @@ def cell(planted: Sequence[Line], controls: Sequence[Line], needle: Needle) -> C
 
 
 def resampled(planted: Sequence[Line], controls: Sequence[Line], needle: Needle) -> "dict[str, Values]":
-    """Each measure, first over the questions as they are and then in 10,000 resamples of them; NaN where undefined."""
+    """Each measure, first on the original questions and then on 10,000 resamples; NaN if undefined."""
     every = _Sample(planted, controls)
     valid = [line for line in planted if line.baseline(needle) > 0]
     return dict(_raw(every)) | (dict(_normalised(_Sample(valid, controls, needle))) if valid else {})
 
 
 class _Sample:
-    """Values of haystacks and controls, divided by the similarity of a needle alone where one is given."""
+    """Values of haystacks and controls, divided by the similarity of the needle alone if given."""
 
     def __init__(self, planted: Sequence[Line], controls: Sequence[Line], needle: Needle | None = None) -> None:
         questions = sorted({line.question for line in planted})
@@ -124,7 +124,7 @@ def _raw(of: _Sample) -> "Iterator[tuple[str, Values]]":
 def _normalised(of: _Sample) -> "Iterator[tuple[str, Values]]":
     n, m = (sums(np.ones_like(v)) for sums, v in ((of.planted_sums, of.planted), (of.control_sums, of.controls)))
     mean, control = of.planted_sums(of.planted) / n, _divided(of.control_sums(of.controls), m)
-    centre = float(of.planted.mean())  # sums of squares about it lose no digits
+    centre = float(of.planted.mean())  # centred, so that sums of squares keep their precision
     spread = _squares(of.planted_sums, of.planted - centre, n) + _squares(of.control_sums, of.controls - centre, m)
     deviation = np.sqrt(_divided(spread, n + m - 2))
     yield "normalised", mean
@@ -167,7 +167,7 @@ def _interval(found: "Values", n: int) -> Interval | None:
 
 @lru_cache(64)
 def weights_of(questions: tuple[str, ...]) -> "Values":
-    """How often each question is drawn: first once each, then in 10,000 resamples."""
+    """Draw counts of each question: first one each, then those of 10,000 resamples."""
     n = len(questions)
     draws = generator("needles", *questions).multinomial(n, np.full(n, 1 / n), RESAMPLES)
     return np.vstack([np.ones(n), draws]).astype(float)

@@ -1,4 +1,4 @@
-"""A finished run on needles as a report."""
+"""The report of a finished needles run."""
 
 from pathlib import Path
 from typing import Any
@@ -18,13 +18,13 @@ from eval_harness.run.facts import configs_of
 
 
 def document(run: Path, dataset: Path | None = None) -> tuple[Document, Study | None, Instances]:
-    """The report of a run; it has no rows of a study, since nothing was answered.
+    """The report of a run; without results of a study, since nothing was answered.
 
-    SetupError where the run is not finished, or `dataset` is another one than it was made on.
+    SetupError if the run is not finished, or if `dataset` is not the dataset of the run.
     """
     record = record_of(run, "needles")
     if dataset is not None and open_dataset(dataset).manifest_sha256 != record["dataset"]["manifest_sha256"]:
-        raise SetupError(f"{dataset} is not the dataset of {run}; give the folder that the run used, or none")
+        raise SetupError(f"{dataset} is not the dataset of {run}; give the dataset of the run, or leave out --dataset")
     return document_of(analysed(read_lines(run), configs_of(upgraded_record(record))), record), None, {}
 
 

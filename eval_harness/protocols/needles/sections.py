@@ -1,4 +1,4 @@
-"""The tables of a report on needles, and its lines of numbers."""
+"""The tables of the needles report, and its lines of numbers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -17,7 +17,7 @@ _HEADS = {"effect_size": "effect size", "auc": "AUC"}
 
 
 def sections(found: Analysis, record: Mapping[str, Any]) -> list[Section]:
-    """Every table that has rows, in reading order."""
+    """Every non-empty table, in reading order."""
     encoder = record["encoder"]
     made = [
         _main(found),
@@ -33,7 +33,7 @@ def sections(found: Analysis, record: Mapping[str, Any]) -> list[Section]:
 
 
 def lines(found: Analysis) -> list[Line]:
-    """One line for each measure of each cell."""
+    """One line per measure of each cell."""
     return [
         {
             "terms": key.terms,
@@ -53,7 +53,7 @@ def lines(found: Analysis) -> list[Line]:
 
 
 def reach_lines(found: Analysis) -> list[Line]:
-    """One line for each length: how much of its texts is read."""
+    """One line per length: how much of its texts is read."""
     return [
         {
             "length": found.configs[config].tokens,
@@ -67,12 +67,12 @@ def reach_lines(found: Analysis) -> list[Line]:
 
 
 def label(found: Analysis, config: str) -> str:
-    """A config's length as it is written."""
+    """The label of a config's length."""
     return found.configs[config].length or config
 
 
 def labels(found: Analysis) -> list[str]:
-    """The lengths of all configs as they are written."""
+    """The labels of all configs' lengths."""
     return [label(found, config) for config in found.configs]
 
 
@@ -107,17 +107,17 @@ def _main(found: Analysis) -> Section:
         for config, needle, cell in _cells(found)
     ]
     notes = [
-        "Similarity: the mean cosine of question and haystack. Normalised: divided by the cosine of the question and "
-        "the needle alone; control: the same of haystacks without a needle. Ratio: how often a haystack is nearer to "
-        "its question than a control of the same length; 0.5 is chance. Difference, effect size and AUC set haystacks "
-        "of all questions against controls of all questions, by normalised similarity.",
-        "95 % bootstrap intervals over questions. Unread: per cent of the haystacks whose needle lies, wholly or in "
-        "part, past the encoder's limit.",
+        "Similarity: the mean cosine of question and haystack. Normalised: divided by the cosine of question and "
+        "needle alone; control: the same for haystacks without a needle. Ratio: how often a haystack is closer to its "
+        "question than a control of the same length; 0.5 is chance. Difference, effect size and AUC compare haystacks "
+        "of all questions with controls of all questions, by normalised similarity.",
+        "95 % bootstrap intervals over questions. Unread: percent of haystacks whose needle is wholly or partly "
+        "past the encoder's limit.",
     ]
     if invalid := max((cell.invalid for *_, cell in _cells(found)), default=0):
         notes.append(
-            f"For {invalid} questions the needle alone is not nearer than at a right angle (cosine at most 0), so they "
-            "are left out of the normalised measures."
+            f"{invalid} questions have a cosine of at most 0 with the needle alone, so they "
+            "are excluded from the normalised measures."
         )
     header = ["length", "needle", "questions", "haystacks", *(_HEADS.get(name, name) for name in _MAIN), "unread, %"]
     return Section(MAIN, "Needles by length", notes, header, rows, 2, "needles")
@@ -146,21 +146,23 @@ def _reach(found: Analysis, encoder: Mapping[str, Any]) -> Section:
 
 
 def _reasons(found: Analysis, encoder: Mapping[str, Any]) -> list[str]:
-    """Why numbers fall where texts are cut."""
-    counted = "Tokens are the encoder's, with its prompt and special tokens; lengths are the dataset's tokenizer's."
+    """Notes on truncated texts."""
+    counted = (
+        "Tokens are the encoder's, with prompt and special tokens; lengths are in tokens of the dataset's tokenizer."
+    )
     cut = [config for config in found.configs if found.reach[config].cut > 0]
     if not cut:
-        return [counted, f"{encoder['name']} reads every haystack whole."]
+        return [counted, f"{encoder['name']} reads every haystack in full."]
     notes = [
         counted,
         f"{encoder['name']} reads the first {encoder['limit']:,} tokens of a text. From {label(found, cut[0])} on, "
-        "haystacks are longer and are cut there.",
+        "haystacks are longer and are truncated there.",
     ]
     if found.spread is not None:
         notes.append(
-            "A needle past the limit is not in the vector, so the similarity cannot depend on it: within a question "
-            f"and length it differs by at most {number(found.spread, 6)} between all such needles. What falls there is "
-            "the share of needles that are read, not what the model makes of long texts."
+            "A needle past the limit is not in the embedding, so similarity cannot depend on it: within a question "
+            f"and length it differs by at most {number(found.spread, 6)} between all such needles. The drop there "
+            "reflects the share of needles that are read, not the model's handling of long texts."
         )
     return notes
 
@@ -175,7 +177,7 @@ def _parts(found: Analysis, field: str, needle: Needle) -> Section:
         for value in dict.fromkeys(getattr(key, field) for key in keys)
     ]
     title = f"{'Word order' if field == 'order' else 'Categories'}, {_TITLES[needle]} needles"
-    notes = ["Ratio against controls, its interval, and below it the normalised similarity; lengths across."]
+    notes = ["Ratio against controls with its interval, and below it the normalised similarity; one column per length."]
     header = [field, *labels(found)]
     return Section(f"{field}-{needle}", title, notes, header, rows, 1, folded=field == "category")
 
@@ -198,8 +200,8 @@ def _depths(found: Analysis, needle: Needle) -> Section:
         cells = [found.cells.get(Key(0, config, needle, depth=depth)) for config in found.configs]
         rows.append([str(depth), *(_estimate(cell.measures["normalised"]) if cell else "–" for cell in cells)])
     notes = [
-        "Normalised similarity by the depth of the needle, in per cent of the other text; lengths across. A short "
-        "haystack has fewer places than depths, and two depths may then be one place."
+        "Normalised similarity by depth of the needle, in percent of the other text; one column per length. A short "
+        "haystack has fewer positions than depths, so two depths may be the same position."
     ]
     header = ["depth", *labels(found)]
     return Section(f"depth-{needle}", f"Depth, {_TITLES[needle]} needles", notes, header, rows, 1)
@@ -211,8 +213,8 @@ def _position(found: Analysis) -> Section:
         for config, needle, cell in _cells(found)
     ]
     notes = [
-        "Of the normalised similarity over the place where the needle stands in the text (0 to 1): Pearson's "
-        "correlation, and the slope of least squares, which is the change from the beginning to the end."
+        "Normalised similarity over the needle's position in the text (0 to 1): Pearson's "
+        "correlation, and the least-squares slope, which is the change from beginning to end."
     ]
     return Section("position", "Position", notes, ["length", "needle", "correlation", "slope"], rows, 2)
 
@@ -229,11 +231,11 @@ def _expansion(found: Analysis, record: Mapping[str, Any]) -> Section:
                     asked = [f"{query.tokens:.0f}", _share(query.cut)]
                     rows.append([_TITLES[needle], label(found, config), str(terms or "none"), *estimates, *asked])
     notes = [
-        "The question with terms after it, both for the haystacks and for the needle alone that divides the similarity."
+        "The expanded question is compared with the haystacks and with the needle alone, which divides the similarity."
     ]
     if record["expand"]:
         means = ", ".join(f"{found.queries[n].added:.0f} of {n}" for n in found.terms if n)
-        notes.append(f"Terms from {record['expand']['from']}; added to a question, on average: {means}.")
+        notes.append(f"Terms from {record['expand']['from']}; added per question, on average: {means}.")
     header = ["needle", "length", "terms", *(_HEADS.get(name, name) for name in names), "question, tokens", "cut, %"]
     return Section("expansion", "Expanded questions", notes, header, rows, 3, "expansion")
 
@@ -242,14 +244,14 @@ def _run(record: Mapping[str, Any]) -> Section:
     encoder, dataset = record["encoder"], record["dataset"]
     shown: Sequence[tuple[str, Any]] = (
         ("encoder", encoder["name"]),
-        ("its files", encoder["files"]),
+        ("model files", encoder["files"]),
         ("numbers", encoder["dtype"]),
         ("limit", "none" if encoder["limit"] is None else f"{encoder['limit']:,} tokens"),
         ("query prompt", repr(encoder["query_prompt"])),
         ("passage prompt", repr(encoder["passage_prompt"])),
         ("dataset", f"{dataset['name']} {dataset['version']}"),
         ("manifest sha256", dataset["manifest_sha256"]),
-        ("questions of a category", record["limit"] or "all"),
+        ("questions per category", record["limit"] or "all"),
     )
     rows = [[name, str(value)] for name, value in shown]
     return Section("run", "Run", [], ["setting", "value"], rows, 2, folded=True)

@@ -1,4 +1,4 @@
-"""How near haystacks are to their questions: one line for each haystack and expansion, in a file of the run."""
+"""Similarities of haystacks and questions: one line per haystack and expansion, in a file of the run."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -25,7 +25,7 @@ SIMILARITIES = pa.schema(
         ("id", pa.string()),
         ("category", pa.string()),
         ("question", pa.string()),
-        ("needle", pa.string()),  # this and the next three are null in a control
+        ("needle", pa.string()),  # this field and the next three are null in a control
         ("order", pa.string()),
         ("depth", pa.int32()),
         ("place", pa.float64()),
@@ -44,10 +44,10 @@ SIMILARITIES = pa.schema(
 class Line(NamedTuple):
     """A haystack under an expansion of its question by at most `terms` terms, `added` of them; one row of SIMILARITIES.
 
-    `part` says what of the text is read: all of it (`whole`), all of the needle (`cut`), a part of the needle
-    (`needle_cut`), or nothing of it (`needle_past`); `tokens` are the encoder's, read or not. `similarity` is the
+    `part` is the part of the text that is read: all (`whole`), all of the needle (`cut`), a part of the needle
+    (`needle_cut`), or none of it (`needle_past`); `tokens` are the encoder's, read or not. `similarity` is the
     cosine of question and haystack, `to_one_hop` and `to_literal` those of the question and its needles alone, in
-    default order; all are rounded to six decimals, since batches and number types change those after them.
+    default order; all are rounded to six decimals, since later ones depend on batch and dtype.
     """
 
     config: str
@@ -70,7 +70,7 @@ class Line(NamedTuple):
 
     @property
     def is_control(self) -> bool:
-        """Whether the text has no needle."""
+        """Whether the haystack is a control, without a needle."""
         return self.needle is None
 
     def baseline(self, needle: Needle) -> float:
@@ -79,7 +79,7 @@ class Line(NamedTuple):
 
 
 class _Encoded:
-    """Texts with their vectors and readings."""
+    """Texts with their embeddings and readings."""
 
     def __init__(self, embedder: Embedder, vectors: Vectors, progress: Progress) -> None:
         self._embedder, self._vectors, self._progress = embedder, vectors, progress
@@ -105,7 +105,7 @@ def measure(
     sizes: Sequence[int],
     progress: Progress,
 ) -> list[Line]:
-    """The lines of haystacks, first without expansion and then with each number of terms."""
+    """The lines of haystacks, without expansion and then with each number of terms."""
     needles = default_needles(haystacks)
     encoded = _Encoded(embedder, vectors, progress)
     queries = {
@@ -151,7 +151,7 @@ def measure(
 
 
 def part_of(haystack: Haystack, read: int) -> Part:
-    """What of a haystack is in its first `read` characters."""
+    """The part of a haystack within its first `read` characters."""
     if read >= len(haystack.text):
         return "whole"
     if haystack.planted is None or read >= haystack.planted.end:
@@ -170,18 +170,18 @@ def default_needles(haystacks: Sequence[Haystack]) -> dict[str, dict[Needle, str
 
 
 def write_lines(lines: Sequence[Line], run: Path) -> None:
-    """Keeps lines in a run's folder, whole or not at all."""
+    """Writes lines into a run folder, atomically."""
     columns: Mapping[str, list] = {name: [getattr(line, name) for line in lines] for name in SIMILARITIES.names}
     with replacing(run / FILE) as partial:
         pq.write_table(pa.table(columns, schema=SIMILARITIES), partial, compression="zstd")
 
 
 def read_lines(run: Path) -> list[Line]:
-    """The lines of a finished run; SetupError where it is not finished."""
+    """The lines of a finished run; SetupError if it is not finished."""
     path = run / FILE
     if not path.is_file():
-        raise SetupError(f"{run} holds no {FILE}: the run is not finished; go on with: icr2 needles ... --out {run}")
+        raise SetupError(f"{run} has no {FILE}: the run is not finished; resume with: icr2 needles ... --out {run}")
     try:
         return [Line(**row) for row in pq.read_table(path, schema=SIMILARITIES).to_pylist()]
     except (pa.ArrowException, OSError, TypeError) as error:
-        raise SetupError(f"{path} cannot be read ({str(error).splitlines()[0]}); remove it and run again") from None
+        raise SetupError(f"{path} cannot be read ({str(error).splitlines()[0]}); delete it and rerun") from None

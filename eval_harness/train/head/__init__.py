@@ -1,1 +1,1 @@
-"""The joint retrieval head: a scorer of passages on top of a language model, trained with it (paper, section 4.3)."""
+"""The joint retrieval head: a passage scorer on top of a language model, trained with it (paper, section 4.3)."""

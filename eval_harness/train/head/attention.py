@@ -1,9 +1,9 @@
-"""Attention of tokens that may see some passages alone, with a gradient for every passage, seen or not.
+"""Attention to selected passages only, with a gradient for every passage, selected or not.
 
-A prompt is read in two passes. The first runs sdpa as always and keeps the keys and values of the context; from its
-last states the passages are scored. The second reads what comes after the context, with these keys and values before
-its own. Each of its weights is multiplied with the mask of the passage that the key is in, so a passage that is left
-out has a weight of exactly 0, as under a mask of -inf, and still a derivative: what letting it in would change.
+A prompt is processed in two passes. The first runs sdpa as usual and keeps the context's keys and values; passages
+are scored from its final hidden states. The second processes the tokens after the context, with the kept keys and
+values before its own. Each weight is multiplied by the mask of the key's passage, so a passage that is left
+out has a weight of exactly 0, as under a mask of -inf, but still a derivative: the effect of including it.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     import torch
 
 NAME = "icr2_choice"
-_MOST = 3.0  # how far above every key that is seen the logit of one that is not may count, lest its derivative explode
+_MOST = 3.0  # cap on a masked key's logit above those of visible keys, so that its derivative stays bounded
 
 
 class Kept:
-    """The first pass: `layers` is filled with each layer's keys and values of the first `n` tokens.
+    """The first pass: `layers` collects each layer's keys and values of the first `n` tokens.
 
-    Neither tuple nor dataclass, which FSDP would take apart on the way to each layer, so that it filled a copy.
+    Neither tuple nor dataclass: FSDP would copy those on the way to each layer.
     """
 
     def __init__(self, n: int) -> None:
@@ -30,7 +30,7 @@ class Kept:
 
 
 class Chosen:
-    """The second pass: what the first one kept, and the mask of each of its tokens, [n] in float32."""
+    """The second pass: the kept keys and values, and the mask of each of their tokens, [n] in float32."""
 
     def __init__(self, kept: Kept, mask: "torch.Tensor") -> None:
         self.kept = kept
@@ -38,7 +38,7 @@ class Chosen:
 
 
 def use(network: Any, name: str) -> None:
-    """Makes a model of the library attend by this module; SetupError where it keeps not all keys and values alike."""
+    """Makes a transformers model use this attention; SetupError if some layers do not keep all keys and values."""
     from transformers import AttentionInterface, AttentionMaskInterface
     from transformers.masking_utils import sdpa_mask
 
@@ -65,7 +65,7 @@ def _attend(module: Any, query: Any, key: Any, value: Any, attention_mask: Any, 
 def _attend_chosen(
     reading: Chosen, module: Any, query: Any, key: Any, value: Any, options: dict[str, Any]
 ) -> "torch.Tensor":
-    """[1, tokens, heads, size], as transformers wants it; query head h reads key head h // group."""
+    """[1, tokens, heads, size], as in transformers; query head h uses key head h // group."""
     import torch
 
     before = reading.kept.layers[module.layer_idx]
@@ -81,9 +81,9 @@ def _attend_chosen(
 
 
 def _weights(logits: "torch.Tensor", mask: "torch.Tensor") -> "torch.Tensor":
-    """The softmax of [..., tokens, keys], each weight times its key's mask; a token sees itself and those before it.
+    """The causal softmax of [..., tokens, keys], each weight times its key's mask.
 
-    The first keys are those with a mask, the others the tokens themselves.
+    The first keys are the masked ones, the others those of the tokens themselves.
     """
     import torch
 

@@ -1,4 +1,4 @@
-"""Samples with the places of their questions and passages, and the batches that are made of them."""
+"""Samples with the spans of their question and passages, and their batches."""
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -23,7 +23,7 @@ _SCHEMA = pa.schema(
 
 
 class Drawn(NamedTuple):
-    """An example, and the number of its draw, by which its noise is known."""
+    """An example and the number of its draw, which determines its noise."""
 
     draw: int
     example: Example
@@ -32,14 +32,14 @@ class Drawn(NamedTuple):
 def write_examples(
     path: Path, encoder: Encoder, instances: Iterable[Instance], advance: Callable[[], object] = lambda: None
 ) -> Counts:
-    """As `write_samples`, with the places in a second file beside the first."""
+    """Like `write_samples`, with the spans in a second file next to the first."""
     with pa.OSFile(str(_places(path)), "wb") as sink, pa.ipc.new_file(sink, _SCHEMA) as writer:
         placing: Any = _Placing(encoder, writer)
         return write_samples(path, placing, instances, advance)
 
 
 class Examples:
-    """The examples in a file, read as they are asked for."""
+    """The examples in a file, read on demand."""
 
     def __init__(self, path: Path) -> None:
         self._samples = Samples(path)
@@ -57,7 +57,7 @@ class Examples:
 
 
 class Draws:
-    """Examples with the numbers of their draws, which are their places."""
+    """Examples with the numbers of their draws, which are their positions."""
 
     def __init__(self, examples: Any) -> None:
         self._examples = examples
@@ -70,7 +70,7 @@ class Draws:
 
 
 def batch_of(drawn: Sequence[Drawn]) -> dict[str, Any]:
-    """The one example of a batch as tensors, by the names of what the joint module is given."""
+    """The single example of a batch as tensors, named like the joint module's arguments."""
     import torch
 
     ((draw, one),) = drawn
@@ -85,14 +85,14 @@ def batch_of(drawn: Sequence[Drawn]) -> dict[str, Any]:
 
 
 class _Placing:
-    """An encoder that also writes where question and passages of what it encodes stand."""
+    """An encoder that also records the spans of question and passages."""
 
     def __init__(self, encoder: Encoder, writer: Any) -> None:
         self._encoder = encoder
         self._writer = writer
 
     def encode(self, instance: Instance) -> Encoded | Reason:
-        """What the encoder makes of an instance."""
+        """The encoded instance."""
         found = self._encoder.encode(instance)
         if isinstance(found, Encoded):
             self._writer.write_table(pa.Table.from_pylist([self._row(instance, found)], _SCHEMA))

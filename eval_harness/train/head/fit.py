@@ -1,4 +1,4 @@
-"""The loop of a training with a head: the joint module's loss, its two learning rates, and its points."""
+"""The training loop with a retrieval head: joint loss, two learning rates, and checkpoints."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,24 +14,24 @@ from eval_harness.train.progress import Log
 if TYPE_CHECKING:
     from eval_harness.train.head.settings import HeadSettings
 
-_NETWORK, _HEAD = "network.", "head."  # where the joint module's parts stand among its weights
+_NETWORK, _HEAD = "network.", "head."  # prefixes of the joint module's weights
 
 
 @dataclass(frozen=True)
 class HeadFit(Fit):
-    """How a model and its head are fitted; the head, which begins at random, has a learning rate of its own."""
+    """Fits a model and its head; the randomly initialised head has its own learning rate."""
 
     settings: "HeadSettings"
 
     @property
     def weights_dtype(self) -> str:
-        """As for any model, and short where the model is not learned."""
+        """The usual dtype, or a 16-bit dtype if the model is not trained."""
         return super().weights_dtype if self.settings.objective().generates else self.dtype
 
     def arguments(self) -> Any:
-        """The library's settings."""
+        """The trainer's arguments."""
         found = super().arguments()
-        found.prediction_loss_only = False  # the recall on validation is wanted too
+        found.prediction_loss_only = False  # for the recall on validation
         return found
 
     def trainer(
@@ -97,7 +97,7 @@ def _write(folder: Path, joint: Any, weights: dict[str, Any], scorer: Scorer) ->
 
 
 def _read(folder: Path, joint: Any, lora: bool) -> None:
-    """Reads what `_write` wrote."""
+    """Reads the files of `_write`."""
     if lora:
         import peft
 
@@ -109,7 +109,7 @@ def _read(folder: Path, joint: Any, lora: bool) -> None:
 
 
 def _parts(joint: Any) -> tuple[list[Any], list[Any]]:
-    """What is learned of the model and of the head, whatever the module is wrapped in."""
+    """The trained weights of the model and of the head, independent of wrappers."""
     learned = [(name, one) for name, one in joint.named_parameters() if one.requires_grad]
     return [one for name, one in learned if _NETWORK in name], [one for name, one in learned if _NETWORK not in name]
 
@@ -119,7 +119,7 @@ def _under(weights: dict[str, Any], prefix: str) -> dict[str, Any]:
 
 
 def _recalling(work: Path) -> Any:
-    """Adds the recall on validation to the log."""
+    """Adds the validation recall to the log."""
     from transformers import TrainerCallback
 
     log = Log(work)

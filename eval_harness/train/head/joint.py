@@ -1,4 +1,4 @@
-"""A language model and its head as one module, whose loss is that of the answer, of the retrieval, or of both."""
+"""A language model and its retrieval head as one module, with a generation loss, a retrieval loss, or both."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -18,9 +18,9 @@ LOSSES: tuple[Loss, ...] = get_args(Loss)
 
 @dataclass(frozen=True)
 class Objective:
-    """What is learned: a loss, over K passages chosen at a temperature that falls by one factor a step.
+    """The objective: a loss over K passages, selected at a temperature that decays geometrically.
 
-    `gen` trains the model, and the head through the mask alone; `ret` trains the head alone.
+    `gen` trains the model, and the head only through the mask; `ret` trains only the head.
     """
 
     loss: Loss = "gen+ret"
@@ -31,24 +31,24 @@ class Objective:
 
     @property
     def generates(self) -> bool:
-        """Whether the answer is learned, and with it the model."""
+        """Whether the loss includes generation, which trains the model."""
         return "gen" in self.loss
 
     @property
     def retrieves(self) -> bool:
-        """Whether the head is told which passages are gold."""
+        """Whether the loss includes retrieval of gold passages."""
         return "ret" in self.loss
 
     def temperature(self, step: int, steps: int) -> float:
-        """The temperature of a step, counted from 0."""
+        """The temperature at a step, counted from 0."""
         share = min(step / max(steps - 1, 1), 1.0)
         return float(self.first_temperature * (self.last_temperature / self.first_temperature) ** share)
 
 
 def joint(network: Any, head: Any, objective: Objective, name: str) -> "torch.nn.Module":
-    """The module: `network`, which may have adapters, and `head`.
+    """The joint module of `network`, which may have adapters, and `head`.
 
-    SetupError where the answer is to be learned, and passages cannot be hidden from the model.
+    SetupError if the loss includes generation but passages cannot be masked in the model.
     """
     import torch
 
@@ -62,13 +62,13 @@ def joint(network: Any, head: Any, objective: Objective, name: str) -> "torch.nn
         def __init__(self) -> None:
             super().__init__()
             self.network, self.head = network, head
-            self._no_split_modules = inner._no_split_modules  # what FSDP deals out whole
+            self._no_split_modules = inner._no_split_modules  # modules that FSDP does not split
 
         def tie_weights(self) -> None:
             inner.tie_weights()
 
         def activation_checkpointing_enable(self, **_: Any) -> None:
-            inner.activation_checkpointing_enable({"use_reentrant": False})  # keys and values leave their layer
+            inner.activation_checkpointing_enable({"use_reentrant": False})  # because keys and values leave their layer
 
         def forward(
             self,
@@ -80,13 +80,13 @@ def joint(network: Any, head: Any, objective: Objective, name: str) -> "torch.nn
             draw: Any,
             temperature: float = 1.0,
         ) -> dict[str, Any]:
-            """`loss`, and the `recall` of gold among the top K, [1]; `draw` names the noise while it is trained."""
+            """`loss`, and the `recall` of gold in the top K, [1]; `draw` seeds the noise in training."""
             one = _example(input_ids, labels, question, passages, gold)
             kept = Kept(one.context_end) if objective.generates else None
             scores, states = read(inner, self.head, one, kept)
             loss = scores.new_zeros(())
             if kept:
-                loss = 0 * states.float().sum()  # FSDP brings a layer's weights back where its output has a gradient
+                loss = 0 * states.float().sum()  # FSDP gathers a layer's weights only if its output has a gradient
                 noise = gumbel(len(scores), objective.seed, str(int(draw))).to(scores) if self.training else 0
                 mask = straight_through(scores + noise, objective.k, temperature)
                 loss = loss + generation_loss(inner, kept, mask, one)
@@ -98,7 +98,7 @@ def joint(network: Any, head: Any, objective: Objective, name: str) -> "torch.nn
 
 
 def recall(scores: "torch.Tensor", gold: list[int], k: int) -> float:
-    """The share of gold passages among the K of the highest scores."""
+    """The share of gold passages among the K highest scores."""
     return len({*top_k(scores, k)} & {*gold}) / len(gold)
 
 

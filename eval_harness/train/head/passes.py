@@ -1,4 +1,4 @@
-"""The two passes over an example: what the head scores, and what the model writes from what it chose."""
+"""The two passes over an example: scoring passages by the head, and generation from the selected ones."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 class Example(NamedTuple):
-    """Token ids of prompt, answer and end, of which the first `n_prompt` are not learned, and what stands where.
+    """Token ids of prompt, answer and end, of which the first `n_prompt` have no loss, with spans.
 
-    `question` and `passages` are spans of tokens, `gold` places in `passages`.
+    `question` and `passages` are token spans, `gold` positions in `passages`.
     """
 
     ids: list[int]
@@ -25,30 +25,30 @@ class Example(NamedTuple):
 
     @property
     def context_end(self) -> int:
-        """The first token after the last passage: from here on, passages that are not chosen are hidden."""
+        """The first token after the last passage; from here on, passages that are not selected are masked."""
         return self.passages[-1][1]
 
 
 class Read(NamedTuple):
-    """What the first pass gives: the passages' scores, [passages] in float32, and the states that they come from."""
+    """The output of the first pass: passage scores, [passages] in float32, and the hidden states behind them."""
 
     scores: "torch.Tensor"
     states: "torch.Tensor"
 
 
 def read(network: Any, head: Any, example: Example, kept: Kept | None = None) -> Read:
-    """Reads the prompt and scores its passages; fills `kept`, where it is given, for the second pass."""
+    """Processes the prompt and scores its passages; fills `kept`, if given, for the second pass."""
     ids = _row(network, example.ids[: example.n_prompt])
     states = network.base_model(input_ids=ids, use_cache=False, reading=kept).last_hidden_state[0]
     if kept and len(kept.layers) < network.config.get_text_config().num_hidden_layers:
         raise RuntimeError(
-            f"only the layers {sorted(kept.layers)} keep keys and values; the others would see everything"
+            f"only the layers {sorted(kept.layers)} keep keys and values; the others would see all passages"
         )
     return Read(scores_of(head, states, example.question, example.passages), states)
 
 
 def generation_loss(network: Any, kept: Kept, mask: "torch.Tensor", example: Example) -> "torch.Tensor":
-    """The mean cross-entropy of answer and end, written from the passages that `mask`, [passages], lets through."""
+    """The mean cross-entropy of answer and end, given the passages that `mask`, [passages], selects."""
     import torch
 
     logits = answer_logits(network, kept, mask, example)
@@ -57,7 +57,7 @@ def generation_loss(network: Any, kept: Kept, mask: "torch.Tensor", example: Exa
 
 
 def answer_logits(network: Any, kept: Kept, mask: "torch.Tensor", example: Example) -> "torch.Tensor":
-    """Logits of each token of answer and end, [tokens, vocabulary], each from the tokens before it."""
+    """Logits of each token of answer and end, [tokens, vocabulary]."""
     import torch
 
     start, end = kept.n, len(example.ids) - 1
@@ -73,7 +73,7 @@ def answer_logits(network: Any, kept: Kept, mask: "torch.Tensor", example: Examp
 
 
 def over_tokens(mask: "torch.Tensor", passages: Sequence[Span], n: int) -> "torch.Tensor":
-    """The mask of each of the first `n` tokens: that of the passage it stands in, 1 where it stands in none."""
+    """The mask of each of the first `n` tokens: that of its passage, or 1 outside passages."""
     import torch
 
     owner = torch.full((n,), len(passages))

@@ -1,4 +1,4 @@
-"""What a training of a head that retrieves is asked to do."""
+"""The settings of a training with a retrieval head."""
 
 from dataclasses import dataclass
 
@@ -11,9 +11,9 @@ from eval_harness.train.settings import Settings
 
 @dataclass(frozen=True)
 class HeadSettings(Settings):
-    """Choices of a training with a head, which makes `width` values of a question or a passage.
+    """Settings of a training with a head that encodes a question or passage in `width` dimensions.
 
-    The temperature of the choice of `k` passages falls from `temperature` to `last_temperature`.
+    The temperature of the selection of `k` passages decays from `temperature` to `last_temperature`.
     """
 
     loss: Loss = "gen+ret"
@@ -25,22 +25,22 @@ class HeadSettings(Settings):
     scorer: Scorer = "mlp"
 
     def kind(self) -> str:
-        """What the record of a checkpoint calls what it was trained for."""
+        """The variant in a checkpoint's record."""
         return VARIANT
 
     def check(self) -> None:
-        """Raises SetupError for choices that a training may not be given."""
+        """Raises SetupError for invalid settings."""
         super().check()
         if self.loss not in LOSSES:
-            raise SetupError(f"--loss {self.loss}: there are {', '.join(LOSSES)}")
+            raise SetupError(f"invalid --loss {self.loss}; available: {', '.join(LOSSES)}")
         if not 0 < self.last_temperature <= self.temperature:
             raise SetupError(
-                f"the temperature cannot fall from {self.temperature} to {self.last_temperature}; "
-                "give --temperature and a --last-temperature that is no higher, both above 0"
+                f"the temperature cannot decay from {self.temperature} to {self.last_temperature}; "
+                "give --temperature and a --last-temperature that is not higher, both above 0"
             )
         if self.lora and self.loss == "ret":
-            raise SetupError("--loss ret leaves the model as it is, so --lora has nothing to adapt; leave it out")
+            raise SetupError("--loss ret does not train the model, so --lora has no effect; leave it out")
 
     def objective(self) -> Objective:
-        """What is learned."""
+        """The objective."""
         return Objective(self.loss, self.k, self.temperature, self.last_temperature, self.seed)

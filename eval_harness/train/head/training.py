@@ -1,4 +1,4 @@
-"""`icr2 train head`: a language model with a head that retrieves, from the same samples as the other trainings."""
+"""`icr2 train head`: trains a language model with a retrieval head, on the same samples as other trainings."""
 
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from eval_harness.train.samples import Order
 
 
 def fit(job: Job, point: Point | None) -> Point:
-    """The last point of the training, which is carried on from an earlier one."""
+    """The last checkpoint of the training, resumed from an earlier one."""
     settings: HeadSettings = job.settings
     train: Any = Examples(job.data / "train.arrow")
     validation = Examples(job.data / "validation.arrow")
@@ -38,7 +38,7 @@ HEAD = Kind(fit, finish, write_examples)
 
 
 def _joint(job: Job, dtype: str) -> Any:
-    """The model, with adapters where they are wanted, and a new head."""
+    """The model, with adapters if requested, and a new head."""
     settings: HeadSettings = job.settings
     network = load_network(job.start, job.base.name, dtype)
     shape = Shape(network.config.get_text_config().hidden_size, settings.width, settings.scorer)

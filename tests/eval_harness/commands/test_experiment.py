@@ -9,7 +9,9 @@ from eval_harness.commands.experiment import Changes, samples_of
 def test_samples_are_written_as_for_a_training() -> None:
     assert samples_of("5") == 5
     assert samples_of("nq=3,wow=2") == {"nq": 3, "wow": 2}
-    with pytest.raises(SetupError, match="--samples few: write nq=7500,fever=5000, or one number for every task"):
+    with pytest.raises(
+        SetupError, match="invalid --samples few; write nq=7500,fever=5000, or one number for every task"
+    ):
         samples_of("few")
 
 

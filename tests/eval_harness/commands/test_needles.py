@@ -109,7 +109,7 @@ def test_the_report_has_its_files(run: Path) -> None:
     text = (run / "report" / "report.md").read_text()
     for title in ("Needles by length", "How much of a haystack is read", "Categories, one-hop", "Depth, literal"):
         assert f"## {title}" in text
-    assert "Terms from terms.jsonl; added to a question, on average: 1 of 1, 2 of 5." in text
+    assert "Terms from terms.jsonl; added per question, on average: 1 of 1, 2 of 5." in text
 
 
 def test_the_numbers_are_those_of_the_lines(run: Path) -> None:
@@ -179,7 +179,7 @@ def test_a_model_writes_the_terms(dataset: Path, tmp_path: Path, monkeypatch: py
         (("--expand", "x", "--terms", "0,5"), "--terms 0,5"),
         (("--expand", "x", "--terms", "many"), "--terms many"),
         (("--config", "needles_4k"), "no config needles_4k"),
-        (("--split", "train"), "no row in the split"),
+        (("--split", "train"), "no rows in split"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(options: tuple[str, ...], says: str, dataset: Path) -> None:

@@ -119,7 +119,7 @@ def test_labels_by_hand_give_agreement(
         writer.writerows(lines)
     said = call(run, "--labels", filled)
     # ours: four recovered, and four that cite the gold without answering; chance: 4 * 4 of 64
-    assert "Agreement with modes given by hand" in said
+    assert "Agreement with human labels" in said
     line = next(_bare(line) for line in said.split("\n") if "0.33" in line)
     assert line.split("│")[4:7] == ["8", "50.0", "0.33"]
     assert "by_hand" in (run / "report" / "modes.csv").read_text()

@@ -98,5 +98,5 @@ def test_a_scale_is_changed_value_by_value() -> None:
     assert (changed.model, changed.configs) == ("other", TINY.configs)
     assert options(changed.train)[-2:] == ["--steps", "2"] and options(changed.answer)[:2] == ["--limit", "1"]
     assert options({"a": True, "b": 1e-5}) == ["--a", "--b", "1e-05"]
-    with pytest.raises(SetupError, match="no scale huge; there are full, tiny"):
+    with pytest.raises(SetupError, match="no scale huge; available: full, tiny"):
         scale_of("huge", {})

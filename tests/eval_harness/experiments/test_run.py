@@ -59,7 +59,14 @@ def test_all_experiments_run_to_a_report_and_what_is_there_is_not_made_again(pla
     tables = {f"{name}.csv" for name in EXPERIMENTS}
     assert written == {*tables, "figure5.png", "figure6.png", "report.md", "report.html"}
     text = (place.out / "report" / "report.md").read_text()
-    for row in ("Closed-book", "Vanilla RAG", "SFT-RTA", "RetHead, gen+ret", "SFT-DA + RAP", "SFT-CCI without marks"):
+    for row in (
+        "Closed-book",
+        "Vanilla RAG",
+        "SFT-RTA",
+        "RetHead, gen+ret",
+        "SFT-DA + RAP",
+        "SFT-CCI without special tokens",
+    ):
         assert f"\n| {row} |" in text
     assert "\n| SFT-DA, 3 samples |" in text and "\n| SFT-DA, 6 samples |" in text
     lines = (place.out / "report" / "figure6.csv").read_text().splitlines()
@@ -79,7 +86,7 @@ def test_what_is_there_is_not_made_and_what_fails_is_named(tmp_path: Path) -> No
         ran.append(written)
         return 2
 
-    with pytest.raises(SetupError, match="icr2 eval data ended with exit code 2; mend what it says"):
+    with pytest.raises(SetupError, match="icr2 eval data ended with exit code 2; fix the error above"):
         run(place, [Command(["build"], tmp_path), Command(["eval", "data"]), Command(["eval", "more"])], fails)
     assert ran == [["icr2_cli", "eval", "data"]]
 

@@ -74,6 +74,6 @@ def test_table9_compares_each_variant_with_itself(tmp_path: Path) -> None:
     parts = table9.report(Found(place, read_studies(runs), {}))
     minus = "\N{MINUS SIGN}"
     assert [(row[0], row[3].split("\n")[0]) for row in parts.sections[1].rows] == [
-        (f"SFT-RTA without marks {minus} SFT-RTA", f"{minus}100.0"),
-        (f"SFT-CCI without marks {minus} SFT-CCI", "0.0"),
+        (f"SFT-RTA without special tokens {minus} SFT-RTA", f"{minus}100.0"),
+        (f"SFT-CCI without special tokens {minus} SFT-CCI", "0.0"),
     ]

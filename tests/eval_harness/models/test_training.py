@@ -105,5 +105,5 @@ def test_other_writings_are_refused(written: str) -> None:
 
 def test_the_test_split_is_neither_learned_nor_chosen_by() -> None:
     for chosen in ({"split": "test"}, {"validation_split": "test"}):
-        with pytest.raises(SetupError, match="would spoil it"):
+        with pytest.raises(SetupError, match="the test split must not be used"):
             settings(**chosen).check()

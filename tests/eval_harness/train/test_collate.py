@@ -29,7 +29,7 @@ def test_the_tail_holds_all_that_is_learned_and_what_predicts_it() -> None:
 
 def test_a_batch_with_nothing_to_learn_is_refused() -> None:
     """No batch is ever all-masked."""
-    with pytest.raises(ValueError, match="nothing to learn in c"):
+    with pytest.raises(ValueError, match="no tokens to learn in c"):
         Collator(PAD)([SHORT, Encoded("c", "nq", [7, 8], 2)])
 
 

@@ -38,14 +38,14 @@ def test_one_example_of_each_task_is_shown_what_is_learned_apart(folder: Path, b
         "fever  fever-1",
         "wow  wow-1",
     ]
-    assert "learned: 18 tokens\n<RETRIEVAL>│[│2│]│</RETRIEVAL>│\n│J│a│n│e│ │A│u│s│t│e│n│<|im_end|>\n" in shown
-    assert "Question: who wrote Emma\nAnswer:<|im_end|>\n<|im_start|>assistant\nlearned" in shown
+    assert "target (loss): 18 tokens\n<RETRIEVAL>│[│2│]│</RETRIEVAL>│\n│J│a│n│e│ │A│u│s│t│e│n│<|im_end|>\n" in shown
+    assert "Question: who wrote Emma\nAnswer:<|im_end|>\n<|im_start|>assistant\ntarget (loss)" in shown
     only = run(
         *("train", "show", folder, "--variant", "rta", "--no-marks", "--config", "1k_p0", "--model", base),
         *("--task", "wow"),
     )
     assert "RETRIEVAL" not in only
-    assert only.startswith("wow  wow-1\nread, not learned: ")
+    assert only.startswith("wow  wow-1\nprompt (no loss): ")
 
 
 def test_the_middle_of_a_long_context_is_left_out_unless_it_is_asked_for(tmp_path: Path, base: Path) -> None:
@@ -56,8 +56,8 @@ def test_the_middle_of_a_long_context_is_left_out_unless_it_is_asked_for(tmp_pat
     usual = ("train", "show", folder, "--variant", "da", "--config", "1k_p0", "--model", base)
     assert "characters ...]" in run(*usual)
     assert "3 xxx" in run(*usual, "--whole")
-    assert "3 passages taken out to fit" in run(*usual, "--max-length", 2000)
-    assert "cannot be learned from: over_long" in run(*usual, "--max-length", 300)
+    assert "3 passages dropped to fit" in run(*usual, "--max-length", 2000)
+    assert "skipped: over_long" in run(*usual, "--max-length", 300)
 
 
 def test_a_character_of_several_tokens_is_shown_whole(tmp_path: Path, base: Path) -> None:
@@ -66,7 +66,7 @@ def test_a_character_of_several_tokens_is_shown_whole(tmp_path: Path, base: Path
     row = instance("nq-1", "nq", "q", ["née"], [0], ["t"])
     folder = write_dataset(tmp_path / "data", [row], [row])
     shown = run("train", "show", folder, "--variant", "da", "--config", "1k_p0", "--model", base)
-    assert "learned: 5 tokens\nn│é│e│<|im_end|>" in shown
+    assert "target (loss): 5 tokens\nn│é│e│<|im_end|>" in shown
 
 
 @pytest.mark.slow
@@ -89,7 +89,7 @@ def test_what_there_is_not_is_said(folder: Path, base: Path, tmp_path: Path) -> 
         run(*usual, "--config", "1k_p0", "--validation-split", "dev")
     with pytest.raises(SetupError, match="no config '2k_p0' in tiny; there are 1k_p0"):
         run(*usual, "--config", "2k_p0")
-    with pytest.raises(SetupError, match="would spoil it"):
+    with pytest.raises(SetupError, match="the test split must not be used"):
         run(*usual, "--config", "1k_p0", "--split", "test")
     assert not (tmp_path / "out").exists()
     assert not (tmp_path / "out.work").exists()

@@ -146,7 +146,7 @@ def test_an_output_ends_with_the_templates_turn_end_else_with_the_end_of_text(to
 
     bare = copy.deepcopy(tokenizers[False])
     bare.eos_token = None
-    with pytest.raises(SetupError, match="no token that ends an output"):
+    with pytest.raises(SetupError, match="has no end-of-text token"):
         end_of_output(bare, "tiny")
     closing = copy.deepcopy(tokenizers[True])
     closing.chat_template = "{% for m in messages %}[{{ m.role }}] {{ m.content }}{{ eos_token }}\n{% endfor %}"

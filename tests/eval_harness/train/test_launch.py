@@ -58,7 +58,7 @@ def test_adapters_and_activations_that_fsdp_computes_anew_are_refused(
     trained: Callable[..., tuple[Path, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FSDP_ACTIVATION_CHECKPOINTING", "true")
-    with pytest.raises(SetupError, match="--lora and fsdp_activation_checkpointing: true do not go together"):
+    with pytest.raises(SetupError, match="--lora does not work with fsdp_activation_checkpointing: true"):
         trained("out", lora=True)
     assert not any(tmp_path.iterdir())
 

@@ -79,7 +79,7 @@ def test_a_base_of_the_rotation_takes_the_model_to_longer_contexts(tmp_path: Pat
     plain = started(base, tmp_path / "plain", max_length=2048)
     assert plain.config.max_position_embeddings == 512
     counted = save_model(tmp_path / "counted", kind="gpt2", chat=False)
-    with pytest.raises(SetupError, match="tiny has no single rotation of positions"):
+    with pytest.raises(SetupError, match="tiny has no single RoPE base"):
         started(counted, tmp_path / "no", rope_base=1e6)
 
 

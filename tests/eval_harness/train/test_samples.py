@@ -36,7 +36,7 @@ def test_all_configs_give_the_same_instances(tmp_path: Path) -> None:
     chosen = part.chosen("0")
     assert chosen[CONFIG] == chosen["2k_p0"]
     assert len([*part.instances(chosen)]) == 4
-    with pytest.raises(SetupError, match="there are the tasks fever, nq, wow"):
+    with pytest.raises(SetupError, match="available tasks: fever, nq, wow"):
         Part(open_dataset(folder), [CONFIG], "train", {"hotpotqa": 2}).chosen("0")
 
 
@@ -55,11 +55,11 @@ def test_what_is_left_out_is_counted_by_its_reason(tmp_path: Path) -> None:
         "nq": {"used": 2, "shortened": 1, "over_long": 1, "no_answer": 1},
         "wow": {"no_gold": 1},
     }
-    assert described(counts) == "2 samples, 1 of them shortened; left out: 1 no_answer, 1 no_gold, 1 over_long"
+    assert described(counts) == "2 samples, 1 of them shortened; skipped: 1 no_answer, 1 no_gold, 1 over_long"
     samples = Samples(tmp_path / "s.arrow")
     assert [samples[at].id for at in range(len(samples))] == ["whole", "shortened"]
     assert [samples[at] for at in range(2)] == [encoder.encode(row) for row in rows[:2]]
-    with pytest.raises(SetupError, match=r'no instance can be used.*"over_long": 1.*--max-length'):
+    with pytest.raises(SetupError, match=r'all instances were skipped.*"over_long": 1.*--max-length'):
         write_samples(tmp_path / "none.arrow", encoder, rows[2:3])
 
 

@@ -104,13 +104,13 @@ def test_the_same_training_again_is_there_already_and_another_is_refused(trained
     before = (out / "model.safetensors").stat().st_mtime_ns
     assert trained()[1] == record
     assert (out / "model.safetensors").stat().st_mtime_ns == before
-    with pytest.raises(SetupError, match=r"holds another training, which differs in settings\.lr, variant; choose"):
+    with pytest.raises(SetupError, match=r"contains another training, which differs in settings\.lr, variant; choose"):
         trained(variant="rta", lr=1e-3)
     (tmp_path / "out.work").mkdir()
     trained()
     assert not (tmp_path / "out.work").exists()  # what a process leaves that is killed before it removes it
     (tmp_path / "mine").mkdir()
-    with pytest.raises(SetupError, match="is no checkpoint of a training"):
+    with pytest.raises(SetupError, match="is not a training checkpoint"):
         trained("mine")
 
 
@@ -125,7 +125,7 @@ def test_two_trainings_do_not_share_a_work_folder(trained: Trained, tmp_path: Pa
     from builders.work import only_one
 
     (tmp_path / "out.work").mkdir()
-    with only_one(tmp_path / "out.work"), pytest.raises(SetupError, match="another training is at work in"):
+    with only_one(tmp_path / "out.work"), pytest.raises(SetupError, match="another training is running in"):
         trained()
 
 

@@ -47,7 +47,7 @@ def test_a_file_of_terms(tmp_path: Path) -> None:
         ('{"question": "Why?", "terms": "a b"}', "line 2: wanted"),
         ('{"question": "Why?", "terms": [1]}', "line 2: wanted"),
         ('["Why?"]', "line 2: wanted"),
-        ('{"question": "Who?", "terms": ["c"]}', "line 2: a second time"),
+        ('{"question": "Who?", "terms": ["c"]}', "line 2: duplicate question"),
     ],
 )
 def test_a_line_that_is_none_is_named(line: str, says: str, tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_a_model_writes_terms_once_for_each_question(tmp_path: Path) -> None:
 
 def test_a_model_that_writes_no_list_is_named(tmp_path: Path) -> None:
     talking = FakeModel(lambda prompt: "The character who has been to Lisbon is the one.", name="small")
-    with pytest.raises(SetupError, match="small wrote a list of terms for no question"):
+    with pytest.raises(SetupError, match="small generated no terms for any question"):
         written_terms(["Who?", "When?"], talking, 2, tmp_path / "terms.jsonl", lambda: None)
 
 

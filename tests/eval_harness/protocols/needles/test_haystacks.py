@@ -69,7 +69,7 @@ def test_configs_of_needles_come_from_the_shortest(tmp_path: Path) -> None:
     folder = folder_of(tmp_path, **{"needles_1k": rows(), "needles_512": rows(), "1k_p0": rows()})
     assert list(needle_configs(folder, ())) == ["needles_512", "needles_1k"]
     assert needle_configs(folder, ["needles_1k"]) == {"needles_1k": ConfigFacts("needles", "1k", 1024, None, 768)}
-    with pytest.raises(SetupError, match="no config 1k_p0 of needles"):
+    with pytest.raises(SetupError, match="no needle config 1k_p0 in"):
         needle_configs(folder, ["1k_p0"])
 
 
@@ -93,10 +93,10 @@ def test_a_question_without_all_its_parts_is_named(left_out: int, tmp_path: Path
 def test_a_row_that_is_no_haystack_is_named(types: list[str], depth: int | None, tmp_path: Path) -> None:
     found = rows()
     found[1] = row(found[1]["id"], Q, ["One.", "Two."], [1], types, depth)
-    with pytest.raises(SetupError, match="one_hop-inverted, which is no haystack"):
+    with pytest.raises(SetupError, match="one_hop-inverted, which is not a haystack"):
         read_haystacks(folder_of(tmp_path, needles_128=found), ["needles_128"], "test")
 
 
 def test_a_split_without_rows_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SetupError, match="no row in the split 'train'"):
+    with pytest.raises(SetupError, match="no rows in split 'train'"):
         read_haystacks(folder_of(tmp_path, needles_128=rows()), ["needles_128"], "train")

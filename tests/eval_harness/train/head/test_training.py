@@ -218,11 +218,11 @@ def test_where_passages_give_way_the_places_are_those_of_what_is_left(
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        (replace(SHORT, loss="all"), "--loss all: there are gen, ret, gen\\+ret"),  # type: ignore[arg-type]
-        (replace(SHORT, last_temperature=2.0), "cannot fall from 1.0 to 2.0"),
+        (replace(SHORT, loss="all"), "invalid --loss all; available: gen, ret, gen\\+ret"),  # type: ignore[arg-type]
+        (replace(SHORT, last_temperature=2.0), "cannot decay from 1.0 to 2.0"),
         (replace(SHORT, last_temperature=0.0), "both above 0"),
-        (replace(SHORT, loss="ret", lora=True), "nothing to adapt"),
-        (replace(SHORT, split="test"), "would spoil it"),
+        (replace(SHORT, loss="ret", lora=True), "--lora has no effect"),
+        (replace(SHORT, split="test"), "the test split must not be used"),
     ],
 )
 def test_choices_that_make_no_sense_are_refused(boxes: Path, learner: Path, settings: HeadSettings, said: str) -> None:
