@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from builders.schema import PASSAGES, Page
 from builders.sources.clean import HEADING, Clean, clean
+from builders.sources.titles import first_paragraph
 
 _CLOSERS = "\"'”’»›)\\]}」』）】》〉"
 _OPENERS = "\"'“‘«([{"
@@ -64,7 +65,8 @@ def chunk_page(page: Page, words: int = 100) -> list[Piece]:
     A character of a script written without spaces counts as a word, as in `builders.text`.
     """
     packer = _Packer(words)
-    for number, raw in enumerate(page.paragraphs[1:], start=1):
+    first = first_paragraph(page.title, page.paragraphs)
+    for number, raw in enumerate(page.paragraphs[first:], start=first):
         if raw.startswith(HEADING):
             packer.close()
         else:

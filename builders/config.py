@@ -16,6 +16,7 @@ from builders.errors import SetupError
 from builders.schema import Split
 from builders.tasks import KINDS, KindName, TaskSpec, check_labels, distinct_labels, labels_of
 
+GoldMode = Literal["best", "all"]  # the one passage that carries most answers, or every one with evidence
 NAME = re.compile(r"[a-z0-9][a-z0-9_]*")  # a task, split or config name becomes a path and a Hub config
 _LENGTH = re.compile(r"([1-9][0-9]*)([km]?)")
 _UNIT = {"": 1, "k": 2**10, "m": 2**20}
@@ -101,6 +102,7 @@ class QuestionSource(Source):
 
     kind: KindName | None = None
     labels: Labels = {}
+    gold: GoldMode | None = None  # of its tasks
 
     @model_validator(mode="after")
     def _of_a_kind(self) -> "QuestionSource":
@@ -131,7 +133,8 @@ class Task(Strict):
     source: str | None = None
     files: dict[str, QuestionSource]
     take: dict[Split, Take]
-    gold: Literal["best", "all"] = "best"
+    gold: GoldMode | None = None  # without it, as its sources say; see `builders.sources.gold_of`
+    gold_without_answer: Literal["drop", "flag"] = "drop"  # a question whose gold passages contain none of its answers
 
     @model_validator(mode="after")
     def _of_one_kind(self) -> "Task":

@@ -4,16 +4,16 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Literal
-
-import pyarrow as pa
-import pyarrow.compute as pc
+from unicodedata import normalize
 
 from builders.corpus import Corpus
 from builders.errors import SetupError
-from builders.schema import TO_THE_END, Question, Quote, Span
+from builders.schema import TO_THE_END, Page, Question, Quote, Span
 from builders.sources.clean import clean
+from builders.sources.titles import first_paragraph, title_key
 from builders.text import contains, normalise
 
+AMBIGUOUS, UNANSWERED, UNCOVERED = "ambiguous_title", "answer_not_in_gold", "hop_without_gold"  # flags
 _REASONS = ("missing_page", "bad_pid", "no_passage")  # the most severe first
 
 
@@ -26,12 +26,18 @@ def resolve(
     page (`bad_pid`), or if it touches no passage, such as one in a title (`no_passage`); each is counted as
     `span_{reason}`. A question with no span left or, with `needs_all`, none left on some page is None, and counted
     once under its most severe reason. `titles` gives the numbers of the pages of each title that a quote names; a quote
-    that is not found is a SetupError, but one without words means its whole page, which may be missing.
+    that is not found is a SetupError, but one without words means its whole page, which may be missing. A quote that
+    fits several pages of its title means the one with an answer; the question is flagged, or None without such a page.
     """
-    quoted = [
-        _span_of(quote, question.id, corpus, titles) if quote.quote else _whole_page(quote.title, corpus, titles)
-        for quote in question.quotes
-    ]
+    quoted: list[Span] = []
+    for quote in question.quotes:
+        found = _spans_of(quote, question.id, corpus, titles)
+        if len(found) > 1:
+            found = _answering(found, question.text_answers, corpus)
+            question = question._replace(flags=tuple(dict.fromkeys((*question.flags, AMBIGUOUS))))
+        if not found:
+            return None, [AMBIGUOUS]
+        quoted += found
     kept: list[Span] = []
     lost: list[tuple[str, str]] = []
     for span in dict.fromkeys([*question.provenance, *quoted]):
@@ -47,12 +53,22 @@ def resolve(
     return question._replace(provenance=list(dict.fromkeys(kept)), quotes=()), counted
 
 
+def _answering(spans: Sequence[Span], answers: Sequence[str], corpus: Corpus) -> list[Span]:
+    """The one span whose page contains an answer; none if several do, or none does."""
+    rows = [[corpus.passage(row).text for row in corpus.rows_of_page(span.page_id)] for span in spans]
+    found = [span for span, texts in zip(spans, rows, strict=True) if _answers_in(" ".join(texts), answers)]
+    return found if len(found) == 1 else []
+
+
 def _checked(span: Span, corpus: Corpus) -> Span | str:
     """The span clipped to its page's text, or why it is invalid."""
     number = corpus.page_number(span.page_id)
     if number is None:
         return "missing_page"
-    cut = _cut(span, corpus.page_at(number).paragraphs)
+    page = corpus.page_at(number)
+    if (span.start_character, span.end_paragraph, span.end_character) == (0, TO_THE_END, TO_THE_END):
+        span = span._replace(start_paragraph=first_of(page))
+    cut = _cut(span, page.paragraphs)
     if cut is None:
         return "bad_pid"
     return cut if _touched([cut], corpus) else "no_passage"
@@ -111,42 +127,67 @@ def _touched(spans: Iterable[Span], corpus: Corpus) -> dict[int, int]:
     return shared
 
 
+def warned(question: Question, gold: Sequence[int], corpus: Corpus, extractive: bool) -> Question:
+    """The question with flags for what its gold passages, given by their rows, do not contain.
+
+    `answer_not_in_gold`: none of them contains an answer that the task expects in a text. `hop_without_gold`: they are
+    from fewer pages than the source names, of a question with several hops.
+    """
+    passages = [corpus.passage(row) for row in gold]
+    pages = {passage.page_id for passage in passages}
+    answers = question.text_answers if extractive else []
+    flags = list(question.flags)
+    if answers and not any(contains(a, text) for a in answers for p in passages for text in (p.text, p.title)):
+        flags.append(UNANSWERED)
+    if len(pages) < min(question.hops, len({span.page_id for span in question.provenance})):
+        flags.append(UNCOVERED)
+    return question._replace(flags=tuple(flags))
+
+
 def page_numbers_by_title(corpus: Corpus, wanted: set[str]) -> dict[str, list[int]]:
-    """The numbers of the pages that have each wanted title, found in one pass over all pages."""
+    """The numbers of the pages of each wanted title, by its `title_key`, found in one pass over all pages."""
     numbers: dict[str, list[int]] = {}
-    values = pa.array(sorted(wanted), type=pa.string())
-    for start, batch in corpus.page_batches():
-        titles = batch.column("title")
-        for at in pc.indices_nonzero(pc.is_in(titles, value_set=values)).to_pylist():
-            numbers.setdefault(titles[at].as_py(), []).append(start + at)
+    keys = {title_key(title) for title in wanted}
+    for start, batch in corpus.page_batches() if keys else ():
+        for at, title in enumerate(batch.column("title").to_pylist()):
+            if (key := title_key(title)) in keys:
+                numbers.setdefault(key, []).append(start + at)
     return numbers
 
 
-def _whole_page(title: str, corpus: Corpus, titles: Mapping[str, Sequence[int]]) -> Span:
-    """All of the first page of a title; without one, a span of a missing page."""
-    numbers = titles.get(title)
-    page_id = corpus.page_at(numbers[0]).page_id if numbers else f"page of {title}"
-    return Span(page_id, 1, 0, TO_THE_END, TO_THE_END)
+def _spans_of(quote: Quote, question_id: str, corpus: Corpus, titles: Mapping[str, Sequence[int]]) -> list[Span]:
+    """A quote's first occurrence in each page of its title; without words, each whole page, or a missing one.
+
+    Pages whose title is written as in the quote go before others with the same key.
+    """
+    pages = [corpus.page_at(number) for number in titles.get(title_key(quote.title), ())]
+    if not quote.quote:
+        same = [page for page in pages if page.title == quote.title] or pages
+        ids = [page.page_id for page in same] or [f"page of {quote.title}"]
+        return [Span(page_id, 1, 0, TO_THE_END, TO_THE_END) for page_id in ids]
+    located = [(page, find_quote(quote.quote, page.paragraphs, first_of(page))) for page in pages]
+    found = [(page.title, Span(page.page_id, at[0], at[1], at[0], at[2])) for page, at in located if at]
+    if not found:
+        what = f"nothing like it on page {quote.title!r}" if pages else f"no page {quote.title!r}"
+        words = " ".join(quote.quote.split()[:8])
+        raise SetupError(f"{question_id} quotes {words!r}: {what}; give a title and words that occur in the source")
+    return [span for title, span in found if title == quote.title] or [span for _, span in found]
 
 
-def _span_of(quote: Quote, question_id: str, corpus: Corpus, titles: Mapping[str, Sequence[int]]) -> Span:
-    """The span of a quote: its first occurrence in the first page of its title that has it."""
-    for number in titles.get(quote.title, ()):
-        page = corpus.page_at(number)
-        if found := find_quote(quote.quote, page.paragraphs):
-            paragraph, start, end = found
-            return Span(page.page_id, paragraph, start, paragraph, end)
-    what = f"no page {quote.title!r}" if quote.title not in titles else f"nothing like it on page {quote.title!r}"
-    words = " ".join(quote.quote.split()[:8])
-    raise SetupError(f"{question_id} quotes {words!r}: {what}; give a title and words that occur in the source")
+def first_of(page: Page) -> int:
+    """The number of a page's first paragraph of text."""
+    return first_paragraph(page.title, page.paragraphs)
 
 
-def find_quote(quote: str, paragraphs: Sequence[str]) -> tuple[int, int, int] | None:
-    """The paragraph and the raw characters of a quote, or None: verbatim or, failing that, with any whitespace."""
-    exact, folded = re.escape(quote), r"\s+".join(map(re.escape, quote.split()))
-    texts = [clean(paragraph) for paragraph in paragraphs[1:]]
-    for pattern in (exact, folded):
-        for number, paragraph in enumerate(texts, start=1):
-            if pattern and (match := re.search(pattern, paragraph.text)):
-                return number, paragraph.starts[match.start()], paragraph.ends[match.end() - 1]
+def find_quote(quote: str, paragraphs: Sequence[str], first: int = 1) -> tuple[int, int, int] | None:
+    """The paragraph and the raw characters of a quote, or None: verbatim or, failing that, with any whitespace.
+
+    It is also looked for in both Unicode forms. Paragraphs before `first` are not text.
+    """
+    texts = [clean(paragraph) for paragraph in paragraphs[first:]]
+    for form in dict.fromkeys((quote, normalize("NFC", quote), normalize("NFD", quote))):
+        for pattern in (re.escape(form), r"\s+".join(map(re.escape, form.split()))):
+            for number, paragraph in enumerate(texts, start=first):
+                if pattern and (match := re.search(pattern, paragraph.text)):
+                    return number, paragraph.starts[match.start()], paragraph.ends[match.end() - 1]
     return None

@@ -32,20 +32,20 @@ MIX = ("tokenizer", "seed", "reserve")
 
 # name, label of the progress bar, code version, stages read, recipe fields read, plan, make, alone
 STAGES = [
-    Stage("pages", "read pages", 1, (), ("knowledge",), plan_pages, make_pages, alone=True, leaves_out=True),
-    Stage("chunk", "chunk pages", 1, ("pages",), ("chunk_words",), plan_chunk, make_chunk),
+    Stage("pages", "read pages", 2, (), ("knowledge",), plan_pages, make_pages, alone=True, leaves_out=True),
+    Stage("chunk", "chunk pages", 2, ("pages",), ("chunk_words",), plan_chunk, make_chunk),
     Stage("index", "index pages", 1, ("chunk",), (), plan_index, make_index),
-    Stage("questions", "read questions", 2, ("index",), ("tasks", "seed", "limit"), plan_questions, make_questions,
+    Stage("questions", "read questions", 3, ("index",), ("tasks", "seed", "limit"), plan_questions, make_questions,
           leaves_out=True),
-    Stage("gold", "find gold passages", 1, ("questions",), ("tasks",), plan_gold, make_gold),
+    Stage("gold", "find gold passages", 2, ("questions",), ("tasks",), plan_gold, make_gold),
     Stage("search_index", "index for retrieval", 1, ("index",), ("retrievers", "runs"), plan_search_index,
           make_search_index, alone=True),
     Stage("retrieve", "retrieve", 1, ("gold", "search_index"), ("retrievers", "runs"), plan_retrieve, make_retrieve,
           alone=True),
     Stage("pool", "pool", 1, ("retrieve",), (), plan_pool, make_pool),
-    Stage("filter", "filter", 3, ("pool",), ("seed", "lengths", "reserve", "ratios"), plan_filter, make_filter),
-    Stage("mix", "mix", 2, ("filter",), ("lengths", "ratios", *MIX), plan_mix, make_mix, leaves_out=True),
-    Stage("loft", "mix LOFT-style", 2, ("gold",), ("loft", *MIX), plan_loft, make_loft, leaves_out=True),
+    Stage("filter", "filter", 4, ("pool",), ("seed", "lengths", "reserve", "ratios"), plan_filter, make_filter),
+    Stage("mix", "mix", 3, ("filter",), ("lengths", "ratios", *MIX), plan_mix, make_mix, leaves_out=True),
+    Stage("loft", "mix LOFT-style", 3, ("gold",), ("loft", *MIX), plan_loft, make_loft, leaves_out=True),
     Stage("write", "write", 2, ("mix", "loft"), ("rows_per_file",), plan_write, make_write),
 ]  # fmt: skip
 

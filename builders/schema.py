@@ -55,6 +55,7 @@ class Question(NamedTuple):
     hops: int
     reasoning_types: list[str]
     quotes: tuple[Quote, ...] = ()
+    flags: tuple[str, ...] = ()  # what a reader of its rows must be warned of
 
     @property
     def text_answers(self) -> list[str]:
@@ -153,6 +154,7 @@ QUESTIONS = pa.schema(
         ("provenance", pa.list_(pa.struct([("page_id", pa.string()), *_SPAN]))),
         ("hops", pa.int32()),
         ("reasoning_types", pa.list_(pa.string())),
+        ("flags", pa.list_(pa.string())),
     ]
 )
 

@@ -6,6 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
+from builders.config import GoldMode
 from builders.errors import SetupError
 from builders.schema import Page, Question
 
@@ -21,13 +22,15 @@ class Reader(NamedTuple):
 
     `says` is what it reads. `pages(path, counts)` gives the pages of a knowledge source, `questions(path, task,
     counts)` those of a task, `given(path, task, counts)` questions with the paragraphs that come with each; what the
-    files do not hold is None. Each counts its records under `read`, and what it cannot use by its reason.
+    files do not contain is None. Each counts its records under `read`, and what it cannot use by its reason.
+    `gold` is which passages are gold where a recipe does not say it: `all` for questions of several hops.
     """
 
     says: str
     pages: ReadPages | None = None
     questions: ReadQuestions | None = None
     given: ReadGiven | None = None
+    gold: GoldMode = "best"
 
 
 class Giving(Mapping[str, T], Generic[T]):

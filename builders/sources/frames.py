@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
-from builders.errors import SetupError
+from builders.errors import SetupError, shown
 from builders.schema import Question, Quote
 from builders.sources.answers import answer_kind, distinct_answers, left_out
 from builders.sources.base import Reader
 from builders.sources.clean import decode_entities
 from builders.sources.jsonl import Record, read_records
-from builders.sources.kilt import title_of
+from builders.sources.titles import title_key, title_of
 
 _COLUMN = re.compile(r"wikipedia_link_([0-9]+)\+?")  # the last one, 11+, may hold several
 _IDS = ("id", "Unnamed: 0", "")  # what the first column is called
@@ -55,13 +55,16 @@ def gold_titles(record: Record, counts: Counter[str]) -> list[str]:
 
 def title_of_link(link: str) -> str | None:
     """The title of the article of the English Wikipedia that a link leads to, None where it leads elsewhere."""
-    parts = urlsplit(link if "://" in link else f"https://{link}")
+    try:
+        parts = urlsplit(link if "://" in link else f"https://{link}")
+    except ValueError:  # brackets that are no address
+        return None
     if parts.netloc not in _HOSTS:
         return None
     if parts.path.startswith("/wiki/"):
         return title_of(parts.path.removeprefix("/wiki/")) or None
     asked = parse_qs(parts.query)
-    return title_of(asked["title"][0]) if "title" in asked and "search" not in asked else None
+    return title_key(asked["title"][0]) if "title" in asked and "search" not in asked else None
 
 
 def reasoning_types(written: str) -> list[str]:
@@ -86,7 +89,7 @@ def _listed(record: Record) -> list[str]:
     if isinstance(value, str):
         try:
             value = ast.literal_eval(value)
-        except (ValueError, SyntaxError):
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
             raise record.wrong("wiki_links", value, "a list of links") from None
     return Record({"wiki_links": value}, record.where).texts("wiki_links")
 
@@ -101,15 +104,21 @@ def _records(path: Path) -> Iterator[Record]:
 
 
 def _rows(path: Path) -> Iterator[Record]:
-    """The rows of a table with tabs, under the names of its first line."""
+    """The rows of a table with tabs, under the names of its first line; a row has as many cells as that line."""
     csv.field_size_limit(_MOST_CHARACTERS)
     with path.open(encoding="utf-8-sig", newline="") as file:
         try:
-            for number, row in enumerate(csv.DictReader(file, delimiter="\t", strict=True), start=1):
-                values = {name: value for name, value in row.items() if name is not None and value is not None}
-                yield Record(values, f"{path}, row {number}")
+            rows = csv.reader(file, delimiter="\t", strict=True)
+            names = next(rows, [])
+            if twice := sorted({shown(name) for name in names if names.count(name) > 1}):
+                raise SetupError(f"{path}: column {twice[0]} twice; wanted one column of each name")
+            for number, row in enumerate(rows, start=1):
+                if len(row) > len(names):
+                    raise SetupError(f"{path}, row {number}: {len(row)} cells, wanted {len(names)}")
+                if row:
+                    yield Record(dict(zip(names, row, strict=False)), f"{path}, row {number}")
         except (csv.Error, UnicodeDecodeError) as error:
-            raise SetupError(f"{path} is no table with tabs ({error}); fetch it again") from None
+            raise SetupError(f"{path} is not a table with tabs ({error}); fetch it again") from None
 
 
-READER = Reader("FRAMES' questions, JSON or TSV", questions=read_questions)
+READER = Reader("FRAMES' questions, JSON or TSV", questions=read_questions, gold="all")

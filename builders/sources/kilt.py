@@ -4,28 +4,31 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 from builders.schema import TO_THE_END, Page, Question, Quote, Span
 from builders.sources.answers import answer_kind, distinct_answers, left_out
 from builders.sources.base import Reader
 from builders.sources.clean import HEADING, decode_entities
 from builders.sources.jsonl import Record, read_records
+from builders.sources.titles import first_paragraph, title_of
 
 
 def read_pages(path: Path, counts: Counter[str]) -> Iterator[Page]:
     """The pages of a knowledge source; those without text are counted under `empty_page`.
 
+    Where paragraph 0 is not the title it is text, and the page is counted under `text_0_is_not_the_title`.
     Paragraphs stay raw, because provenance counts their characters.
     """
     for record in read_records(path):
         counts["read"] += 1
-        paragraphs = record.texts("text")
-        if all(not text.strip() or text.startswith(HEADING) for text in paragraphs[1:]):
+        paragraphs, title = record.texts("text"), decode_entities(record.text("wikipedia_title"))
+        first = first_paragraph(title, paragraphs)
+        if all(not text.strip() or text.startswith(HEADING) for text in paragraphs[first:]):
             counts["empty_page"] += 1
             continue
-        anchors = _anchors(record.values.get("anchors") or [])
-        title = decode_entities(record.text("wikipedia_title"))
+        if first == 0:
+            counts["text_0_is_not_the_title"] += 1
+        anchors = _anchors(record.items("anchors") if record.has("anchors") else [])
         yield Page(record.identifier("wikipedia_id"), title, paragraphs, anchors)
 
 
@@ -85,12 +88,6 @@ def _anchors(values: Iterable[Any]) -> list[tuple[str, str]]:
     pairs = ((value.get("text"), value.get("href")) for value in found)
     named = ((text, title_of(href)) for text, href in pairs if isinstance(text, str) and isinstance(href, str))
     return [(decode_entities(text), title) for text, title in named if text and title]
-
-
-def title_of(href: str) -> str:
-    """The title that a link leads to: no fragment, spaces for underscores, a capital first (as MediaWiki stores it)."""
-    title = decode_entities(unquote(href.split("#")[0])).replace("_", " ").strip()
-    return title[:1].upper() + title[1:]
 
 
 READER = Reader("KILT's knowledge source and task files, JSONL or .gz", read_pages, read_questions)

@@ -59,4 +59,4 @@ def _span(paragraph: Record) -> Span:
     return Span(page_id_of(title, text), 1, 0, 1, len(text))
 
 
-READER = Reader("MuSiQue's files", read_pages, read_questions)
+READER = Reader("MuSiQue's files", read_pages, read_questions, gold="all")

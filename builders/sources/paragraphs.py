@@ -10,11 +10,19 @@ from builders.schema import Page, Question, Span
 from builders.sources.answers import answer_kind, distinct_answers, left_out
 from builders.sources.clean import decode_entities
 from builders.sources.jsonl import Record, read_records
+from builders.sources.titles import by_title, title_key
+from builders.text import composed, first_answer_in
+
+AMBIGUOUS = "ambiguous_title"
 
 
 def page_id_of(title: str, text: str) -> str:
-    """The id of a paragraph's page: 16 hexadecimal digits that depend on its raw title and text alone."""
-    return blake2b(f"{title}\n{text}".encode(), digest_size=8).hexdigest()
+    """The id of a paragraph's page: 16 hexadecimal digits that depend on its title and text alone.
+
+    It is the same in every Unicode form, and with underscores or several spaces in the title.
+    """
+    spaced = " ".join(composed(title).replace("_", " ").split())
+    return blake2b(f"{spaced}\n{composed(text)}".encode(), digest_size=8).hexdigest()
 
 
 def distinct_pages(paragraphs: Iterable[tuple[str, str]], counts: Counter[str]) -> Iterator[Page]:
@@ -52,7 +60,9 @@ def read_context_questions(path: Path, task: str, counts: Counter[str], joint: s
     """The questions of a file in HotpotQA's layout, each supporting fact a span; those left out are counted.
 
     A fact that names no sentence is counted under `span_missing_page` or `span_bad_pid`; a question that loses all
-    facts of a page has lost a hop, and is left out under `no_gold`.
+    facts of a page has lost a hop, and is left out under `no_gold`. Of several paragraphs with the title of a fact the
+    one with the answer is meant, and the question is flagged `ambiguous_title`; without exactly one it is left out
+    under that name.
     """
     return (question for question, _ in _questions(path, task, counts, joint))
 
@@ -73,33 +83,73 @@ def _questions(
         query = decode_entities(record.text("question")).strip()
         answers = distinct_answers([record.text("answer")] if record.has("answer") else [])
         facts, context = _facts(record), _context(record)
-        spans, lost = _spans(facts, dict(context), joint, counts)
-        if reason := left_out(query, answers, [] if lost else spans):
+        meant = _Meant(facts, context, joint, answers)
+        spans = meant.spans(facts, counts)
+        reason = left_out(query, answers, [] if meant.lost else spans)
+        if reason := AMBIGUOUS if meant.unclear and reason in (None, "no_gold") else reason:
             counts[reason] += 1
             continue
         types = [record.text("type")] if record.has("type") else []
-        hops = len({title for title, _ in facts})
-        name = f"{task}-{record.identifier('_id')}"
-        yield Question(name, task, query, answers, answer_kind(answers[0]), spans, hops, types), context
+        name, kind = f"{task}-{record.identifier('_id')}", answer_kind(answers[0])
+        flags = (AMBIGUOUS,) if meant.chosen else ()
+        yield Question(name, task, query, answers, kind, spans, len(meant.titles), types, flags=flags), context
 
 
-def _spans(
-    facts: list[tuple[str, int]], context: dict[str, list[str]], joint: str, counts: Counter[str]
-) -> tuple[list[Span], set[str]]:
-    """The span of each supporting fact, and the titles of which no fact is left."""
-    spans: list[Span] = []
-    kept = set()
-    for title, number in facts:
-        sentences = context.get(title, [])
-        if not 0 <= number < len(sentences) or not sentences[number].strip():
-            counts["span_bad_pid" if title in context else "span_missing_page"] += 1
-            continue
-        start = list(accumulate((len(s) + len(joint) for s in sentences), initial=0))[number]
-        first = start + len(sentences[number]) - len(sentences[number].lstrip())
-        page_id = page_id_of(title, joint.join(sentences))
-        spans.append(Span(page_id, 1, first, 1, start + len(sentences[number])))
-        kept.add(title)
-    return list(dict.fromkeys(spans)), {title for title, _ in facts} - kept
+class _Meant:
+    """Which paragraph each title of a question's facts means: the one of this title in which its facts exist.
+
+    Among several it is the one with the answer (`chosen`); without exactly one, the title is `unclear`.
+    """
+
+    def __init__(
+        self, facts: list[tuple[str, int]], context: list[tuple[str, list[str]]], joint: str, answers: list[str]
+    ) -> None:
+        self._joint, self._answers = joint, [a for a in answers if answer_kind(answers[0]) == "text"]
+        self._context = by_title((title, (title, sentences)) for title, sentences in context)
+        self.titles = by_title(facts)
+        self.chosen = self.unclear = False
+        self._meant = {key: self._paragraph(key, numbers) for key, numbers in self.titles.items()}
+        self.lost = set(self.titles)  # titles of which no fact is left
+
+    def spans(self, facts: list[tuple[str, int]], counts: Counter[str]) -> list[Span]:
+        """The span of each fact; one that is not there is counted."""
+        spans = []
+        for title, number in facts:
+            key = title_key(title)
+            found = self._meant[key]
+            if found is None:
+                continue
+            name, sentences = found
+            if not _exists(sentences, number):
+                counts["span_bad_pid" if key in self._context else "span_missing_page"] += 1
+                continue
+            start = list(accumulate((len(s) + len(self._joint) for s in sentences), initial=0))[number]
+            first = start + len(sentences[number]) - len(sentences[number].lstrip())
+            page_id = page_id_of(name, self._joint.join(sentences))
+            spans.append(Span(page_id, 1, first, 1, start + len(sentences[number])))
+            self.lost.discard(key)
+        return list(dict.fromkeys(spans))
+
+    def _paragraph(self, key: str, numbers: list[int]) -> tuple[str, list[str]] | None:
+        """The title and sentences of the paragraph that is meant; None where that is unclear."""
+        distinct = {
+            page_id_of(title, self._joint.join(parts)): (title, parts) for title, parts in self._context.get(key, [])
+        }
+        whole = [one for one in distinct.values() if all(_exists(one[1], number) for number in numbers)]
+        found = whole or list(distinct.values()) or [(key, [])]
+        if len(found) == 1:
+            return found[0]
+        for read in (lambda parts: parts, lambda parts: [parts[n] for n in numbers if _exists(parts, n)]):
+            holding = [one for one in found if first_answer_in(self._joint.join(read(one[1])), self._answers)]
+            if len(holding) == 1:
+                self.chosen = True
+                return holding[0]
+        self.unclear = True
+        return None
+
+
+def _exists(sentences: list[str], number: int) -> bool:
+    return 0 <= number < len(sentences) and bool(sentences[number].strip())
 
 
 def _context(record: Record) -> list[tuple[str, list[str]]]:

@@ -26,9 +26,4 @@ def read_given(path: Path, task: str, counts: Counter[str]) -> Iterator[tuple[Qu
     return read_given_questions(path, task, counts, _JOINT)
 
 
-READER = Reader(
-    "2WikiMultiHopQA's files, and its corpus of lines",
-    read_pages,
-    read_questions,
-    read_given,
-)
+READER = Reader("2WikiMultiHopQA's files, and its corpus of lines", read_pages, read_questions, read_given, gold="all")

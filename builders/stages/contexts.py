@@ -34,7 +34,7 @@ def make_mix(build: Build, shard: Shard, out: Path, tick: Tick) -> Counts:
         retrieved, random = (
             [*map(corpus.at, streams.get((question.id, role), []))] for role in ("confounder", "random")
         )
-        flags = answer_flags(question.answers, question.answer_kind)
+        flags = [*question.flags, *answer_flags(question.answers, question.answer_kind)]
         for ratio in recipe.ratios:
             stream = interleave(retrieved, random, ratio)
             for length in recipe.lengths:
@@ -129,7 +129,7 @@ def _group_plans(
     for (question, own, _), n_tokens in zip(targets, counts, strict=True):
         roles = [item._replace(role="gold" if item.row in own else "random") for item in items]
         context = finish(roles, n_tokens, budget, length, ran_out)
-        flags = answer_flags(question.answers, question.answer_kind)
+        flags = [*question.flags, *answer_flags(question.answers, question.answer_kind)]
         plans.append(_plan(question.id, name, recipe.shared(length), context, flags))
     return plans
 

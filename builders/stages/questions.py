@@ -10,9 +10,9 @@ from builders.config import Task
 from builders.engine import Tick
 from builders.errors import SetupError
 from builders.files import read_table, write_table
-from builders.gold import gold_rows, page_numbers_by_title, resolve
+from builders.gold import UNANSWERED, gold_rows, page_numbers_by_title, resolve, warned
 from builders.schema import QUESTIONS, SPLITS, TARGETS, Question, Quote, Span, Target
-from builders.sources import QUESTION_READERS
+from builders.sources import QUESTION_READERS, gold_of
 from builders.sources.fetch import fetch
 from builders.split import Splitter, checked_ids
 from builders.work import Build, Counts, Shard
@@ -55,14 +55,21 @@ def _usable(build: Build, task: Task, task_name: str, file: str, counts: Counter
     checked_ids(found, path.name)
     if source.rows and (read := counts["read"] - before) != source.rows:
         raise SetupError(f"{path} has {read} records, and the recipe says {source.rows}")
-    questions = answerable(found, task.spec(task_name), counts)
+    spec, mode = task.spec(task_name), gold_of(task)
+    questions = answerable(found, spec, counts)
     titles = page_numbers_by_title(build.corpus, {quote.title for q in questions for quote in q.quotes})
     usable = []
     for question in questions:
-        resolved, reasons = resolve(question, build.corpus, titles, needs_all=task.gold == "all")
+        resolved, reasons = resolve(question, build.corpus, titles, needs_all=mode == "all")
         counts.update(reasons)
-        if resolved:
-            usable.append(resolved)
+        if resolved is None:
+            continue
+        if task.gold_without_answer == "drop":
+            gold, _ = gold_rows(resolved, build.corpus, mode)
+            if UNANSWERED in warned(resolved, gold, build.corpus, spec.says.extractive).flags:
+                counts[UNANSWERED] += 1
+                continue
+        usable.append(resolved)
     return usable
 
 
@@ -78,9 +85,10 @@ def questions_of(table: pa.Table) -> list[Question]:
     """The questions of a table of schema.QUESTIONS or schema.TARGETS."""
     return [
         Question(
-            **{name: row[name] for name in Question._fields if name not in ("provenance", "quotes")},
+            **{name: row[name] for name in Question._fields if name not in ("provenance", "quotes", "flags")},
             provenance=[Span(**span) for span in row["provenance"]],
             quotes=tuple[Quote, ...](),
+            flags=tuple(row["flags"]),
         )
         for row in table.to_pylist()
     ]
@@ -103,14 +111,20 @@ def plan_gold(build: Build) -> list[Shard]:
 
 
 def make_gold(build: Build, shard: Shard, out: Path, tick: Tick) -> Counts:
-    """Adds each question's gold rows, and the other rows that touch its provenance."""
-    task = shard.task
-    table = read_table(build.path("questions", task) / shard.name)
-    mode = build.recipe.tasks[task].gold
-    found = [gold_rows(question, build.corpus, mode) for question in questions_of(table)]
-    table = table.append_column(
-        TARGETS.field("gold"), pa.array([gold for gold, _ in found], TARGETS.field("gold").type)
+    """Adds each question's gold rows, the other rows that touch its provenance, and flags for what gold lacks."""
+    task = build.recipe.tasks[shard.task]
+    mode, extractive = gold_of(task), task.spec(shard.task).says.extractive
+    table = read_table(build.path("questions", shard.task) / shard.name)
+    asked = questions_of(table)
+    found = [gold_rows(question, build.corpus, mode) for question in asked]
+    flags = [
+        list(warned(question, gold, build.corpus, extractive).flags)
+        for question, (gold, _) in zip(asked, found, strict=True)
+    ]
+    table = table.set_column(
+        table.schema.get_field_index("flags"), TARGETS.field("flags"), pa.array(flags, TARGETS.field("flags").type)
     )
-    barred = pa.array([barred for _, barred in found], TARGETS.field("barred").type)
-    write_table(out, table.append_column(TARGETS.field("barred"), barred))
-    return {"gold": sum(len(gold) for gold, _ in found)}
+    for name, rows in (("gold", [gold for gold, _ in found]), ("barred", [barred for _, barred in found])):
+        table = table.append_column(TARGETS.field(name), pa.array(rows, TARGETS.field(name).type))
+    write_table(out, table)
+    return {"gold": sum(len(gold) for gold, _ in found), **Counter(flag for some in flags for flag in some)}

@@ -15,6 +15,7 @@ from builders.files import read_table, write_table
 from builders.schema import Page
 from builders.sources import PAGE_READERS
 from builders.sources.clean import HEADING, clean
+from builders.sources.titles import first_paragraph
 from builders.synthetic.overlap import content_words
 from builders.tokens import TokenCounter
 
@@ -89,10 +90,14 @@ def read_pool(reader: str, paths: Mapping[str, Path], most: int, counter: TokenC
     words = []
     for number, page in enumerate(_pages(reader, paths, counts)):
         words.append(content_words("\n".join(page.paragraphs)))
-        found = [piece for paragraph in page.paragraphs[1:] for piece in _packed(paragraph, most, counter, counts)]
+        found = [piece for paragraph in _text_of(page) for piece in _packed(paragraph, most, counter, counts)]
         fragments += [Fragment(f"{page.page_id}:{n}", *piece, number) for n, piece in enumerate(found)]
     counts["fragments"] = len(fragments)
     return Pool(fragments, words)
+
+
+def _text_of(page: Page) -> list[str]:
+    return page.paragraphs[first_paragraph(page.title, page.paragraphs) :]
 
 
 def _pages(reader: str, paths: Mapping[str, Path], counts: Counter[str]) -> Iterator[Page]:

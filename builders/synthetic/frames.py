@@ -22,6 +22,7 @@ from builders.mix import finish, mixer_of
 from builders.schema import Page, Passage, Question, Quote
 from builders.seeds import order_key
 from builders.sources import PAGE_READERS, QUESTION_READERS
+from builders.sources.titles import title_key
 from builders.synthetic.base import SyntheticRecipe, SyntheticRow, row_of
 from builders.synthetic.pages import Passages, Sample
 from builders.synthetic.rows import WRITE, read_passages, write_passages, write_rows
@@ -160,20 +161,23 @@ def read_articles(recipe: FramesRecipe, path: Path, titles: set[str], counts: Co
     The sample is the pages with the smallest hashes that together hold VARIETY times the words of the longest context,
     so it does not depend on the order of the source, and memory does not grow with it.
     """
-    found: dict[str, Page] = {}
+    found: dict[str, list[Page]] = {}
     sample, read = Sample(recipe.seed, VARIETY * recipe.words), Counter[str]()
     for page in PAGE_READERS[recipe.knowledge.reader](path, read):
-        title = page.title[:1].upper() + page.title[1:]  # as links have it
-        if title in titles:
-            counts["title_twice"] += title in found
-            found.setdefault(title, page)
+        if (title := title_key(page.title)) in titles:  # as links have it
+            found.setdefault(title, []).append(page)
         sample.add(page)
         tick(read["read"], recipe.knowledge.rows or read["read"])
     if recipe.knowledge.rows and read["read"] != recipe.knowledge.rows:
         raise SetupError(f"{path} has {read['read']} records, and the recipe says {recipe.knowledge.rows}")
     counts["pages_read"] += read["read"]
     passages = Passages(recipe.chunk_words)
-    gold = {title: [item._replace(role="gold") for item in passages.of(page)] for title, page in found.items()}
+    counts["ambiguous_title"] += sum(len(pages) > 1 for pages in found.values())
+    gold = {
+        title: [item._replace(role="gold") for item in passages.of(pages[0])]
+        for title, pages in found.items()
+        if len(pages) == 1  # else no one knows which of them the link means
+    }
     others = [item for page in sample.pages() for item in passages.of(page)]
     return Articles({title: items for title, items in gold.items() if items}, others)
 
@@ -211,7 +215,7 @@ class _Maker:
                 continue
             items, (n_tokens,) = fitted
             context = finish(items, n_tokens, budget, length, ran_out=len(items) == len(gold) + len(stream))
-            flags = [*answer_flags(question.answers, question.answer_kind), *context.flags]
+            flags = [*question.flags, *answer_flags(question.answers, question.answer_kind), *context.flags]
             self._counts.update(context.flags)
             yield SyntheticRow(
                 self._recipe.config(length), "test", row_of(question, "qa", items, n_tokens, context.ratio, flags)
@@ -240,8 +244,8 @@ _articles = lru_cache(1)(Articles.read)
 
 _WORDS = ("chunk_words", "lengths", "reserve", "seed")
 STAGES = [
-    Stage("questions", "read questions", 1, (), ("questions",), plan_questions, make_questions, leaves_out=True),
-    Stage("articles", "read articles", 1, ("questions",), ("knowledge", *_WORDS), plan_articles, make_articles,
+    Stage("questions", "read questions", 2, (), ("questions",), plan_questions, make_questions, leaves_out=True),
+    Stage("articles", "read articles", 2, ("questions",), ("knowledge", *_WORDS), plan_articles, make_articles,
           leaves_out=True),
     Stage("rows", "build rows", 1, ("articles",), ("kind", "lengths", "reserve", "limit", "seed", "tokenizer"),
           plan_rows, make_rows, leaves_out=True),

@@ -44,7 +44,7 @@ class GivenRecipe(SyntheticRecipe):
     @model_validator(mode="after")
     def _whole(self) -> "GivenRecipe":
         for name, task in self.tasks.items():
-            if task.gold != "all":
+            if task.gold == "best":
                 raise ValueError(f"tasks.{name}.gold: every supporting paragraph is gold here; write gold: all")
         return self
 
@@ -155,7 +155,13 @@ class Asked(NamedTuple):
 def _asked(path: Path) -> list[Asked]:
     values = json.loads(path.read_text(encoding="utf-8"))
     return [
-        Asked(Question(**{**value["question"], "provenance": [], "quotes": ()}), value["given"], value["gold"])
+        Asked(
+            Question(
+                **{**value["question"], "provenance": [], "quotes": (), "flags": tuple(value["question"]["flags"])}
+            ),
+            value["given"],
+            value["gold"],
+        )
         for value in values
     ]
 
@@ -246,7 +252,7 @@ class _Maker:
         return [item for item, reason in zip(drawn, reasons, strict=True) if reason is None]
 
     def _flags(self, question: Question, given: Sequence[Passage]) -> list[str]:
-        flags = answer_flags(question.answers, question.answer_kind)
+        flags = [*question.flags, *answer_flags(question.answers, question.answer_kind)]
         if any(self._answers.hits(question.text_answers, [item for item in given if item.role == "confounder"])):
             flags.append(FLAG)
             self._counts[FLAG] += 1
@@ -255,7 +261,7 @@ class _Maker:
 
 ROWS = ("kind", "lengths", "reserve", "seed", "tokenizer")
 STAGES = [
-    Stage("read", "read questions", 1, (), ("tasks", "seed", "limit"), plan_read, make_read, leaves_out=True),
+    Stage("read", "read questions", 2, (), ("tasks", "seed", "limit"), plan_read, make_read, leaves_out=True),
     Stage("rows", "build rows", 1, ("read",), ROWS, plan_rows, make_rows, leaves_out=True),
     WRITE,
 ]

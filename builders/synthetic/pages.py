@@ -6,6 +6,7 @@ from builders.chunk import chunk_page
 from builders.errors import SetupError
 from builders.schema import Page, Passage
 from builders.seeds import order_key
+from builders.sources.titles import first_paragraph
 
 
 class Sample:
@@ -17,7 +18,8 @@ class Sample:
 
     def add(self, page: Page) -> None:
         """Adds a page, and drops those no longer among the smallest."""
-        words = sum(max(len(text.split()), len(text) // 10) for text in page.paragraphs[1:])
+        texts = page.paragraphs[first_paragraph(page.title, page.paragraphs) :]
+        words = sum(max(len(text.split()), len(text) // 10) for text in texts)
         key = int.from_bytes(order_key(self._seed, "filler", page.page_id), "big")
         heappush(self._heap, (-key, page.page_id, words, page))
         self._held += words

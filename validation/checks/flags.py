@@ -9,6 +9,9 @@ KNOWN = (
     "short_pool",
     "answer_filter_not_applicable",
     "article_answer",
+    "ambiguous_title",
+    "answer_not_in_gold",
+    "hop_without_gold",
     "unmatchable_answer",
     "marked_answer",
 )

@@ -12,6 +12,30 @@ from builders.schema import Page
 from builders.sources.intros import read_pages
 
 
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        ("[]", "a list and no JSON object"),
+        ('{"a": {}, "a": {}}', "not JSON .key 'a' twice"),
+        ("{" * 3, "not JSON"),
+        ('{"a":' * 10_000, "not JSON .nested too deeply"),
+        ('{"a": ' + "9" * 5000 + "}", "not JSON .Exceeds the limit"),
+        ('{"a": {"title": "T", "extract": 1}}', "a.extract is a whole number, wanted a string"),
+        ('{"a": 3}', "a is a whole number, wanted an object"),
+    ],
+)
+def test_a_broken_file_is_an_error_of_one_line(tmp_path: Path, content: str, message: str):
+    (tmp_path / "f").write_text(content)
+    with pytest.raises(SetupError, match=message) as error:
+        list(read_pages(tmp_path / "f", Counter()))
+    assert "\n" not in str(error.value)
+
+
+def test_half_a_surrogate_pair_is_replaced(tmp_path: Path):
+    (tmp_path / "f").write_text(r'{"a": {"title": "T\ud83d", "extract": "x\ude00y"}}')
+    assert list(read_pages(tmp_path / "f", Counter())) == [Page("i1", "T\ufffd", ["T\ufffd", "x\ufffdy"], [])]
+
+
 def test_ids_are_positions(tmp_path: Path):
     path = tmp_path / "intros.json"
     texts = {"A&amp;B": "One.", "Gap": " ", "C": "Two."}

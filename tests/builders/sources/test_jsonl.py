@@ -87,6 +87,21 @@ def test_half_a_surrogate_pair_becomes_a_replacement_character(tmp_path: Path):
         (b'{"a": 1}\n{"a": "\xff"}\n', "line 2: not UTF-8"),
         ("[1]", "record 1: a whole number, wanted an object"),
         ('[{"a": 1}, {"a": 2}', "record 3: not JSON"),
+        ('[{"a": 1}][{"a": 2}]', r"after record 1: '\[' after the end of the array; wanted one array a file"),
+        ('[{"a": 1}]garbage', "after record 1: 'g' after the end of the array"),
+        ("[]\n{}", "after record 0: '{' after the end of the array"),
+        ('[{"a": 1}{"a": 2}]', "after record 1: not JSON .'{', wanted a comma"),
+        ('[{"a": 1},]', "record 2: not JSON"),
+        ('[,{"a": 1}]', "record 1: not JSON"),
+        ("[", "record 1: not JSON"),
+        ('{"a": 1}{"a": 2}', "line 1: not JSON"),
+        ('{"b": 1}\n{"a": 1, "a": 1}', "line 2: not JSON .key 'a' twice in one object"),
+        ('[{}, {"a": {"b": 1, "b": 2}}]', "record 2: not JSON .key 'b' twice in one object"),
+        ('{"a": NaN}', "line 1: not JSON .NaN is not a number of JSON"),
+        ('[{"a": -Infinity}]', "record 1: not JSON .-Infinity is not a number of JSON"),
+        ('{"a": ' + "9" * 5000 + "}", "line 1: not JSON .Exceeds the limit"),
+        ("[" + "9" * 5000 + "]", "record 1: not JSON .Exceeds the limit"),
+        ('{"a":' * 10_000, "line 1: not JSON .nested too deeply"),
     ],
 )
 def test_broken(tmp_path: Path, content: str | bytes, message: str):
@@ -108,6 +123,31 @@ def test_wrong_types_are_named():
     inner = Record({"output": [{"answer": None}]}, "f, line 2").objects("output")[0]
     with pytest.raises(SetupError, match=r"f, line 2: output\[0\]\.answer is null, wanted a string"):
         inner.text("answer")
+
+
+@pytest.mark.parametrize("cut", range(_BLOCK - 12, _BLOCK + 2))
+def test_a_block_may_end_anywhere(tmp_path: Path, cut: int):
+    """Also inside a number, between two records and before the end of the array."""
+    head = '[{"a": "' + "x" * (cut - 20) + '"}'
+    path = written(tmp_path, head + ', {"b": 123456} , {"c": 1}]' + " " * 30)
+    assert values(path)[1:] == [{"b": 123456}, {"c": 1}]
+
+
+def test_whole_numbers_have_32_bits():
+    record = Record({"hops": 2**63, "a": [{"hops": -(2**31) - 1}], "id": 10**400, "most": 2**31 - 1}, "f, line 2")
+    with pytest.raises(SetupError, match="f, line 2: hops is 9223372036854775808, wanted -2147483648 to 2147483647"):
+        record.integer("hops")
+    with pytest.raises(SetupError, match=r"f, line 2: a\[0\].hops is -2147483649"):
+        record.objects("a")[0].integer("hops")
+    assert record.integer("most") == 2**31 - 1 and len(record.identifier("id")) == 401
+
+
+def test_an_error_quotes_little_and_in_one_line():
+    record = Record({"x\n" * 9999: 1}, "f, line 2")
+    for read in (lambda: record.text("x\n" * 9999), lambda: record.text("y\n" * 9999)):
+        with pytest.raises(SetupError) as error:
+            read()
+        assert len(str(error.value)) < 200 and "\n" not in str(error.value)
 
 
 def test_ids_may_be_numbers():

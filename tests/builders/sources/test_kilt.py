@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from builders.schema import TO_THE_END, Question, Quote, Span
-from builders.sources.kilt import read_pages, read_questions, title_of
+from builders.sources.kilt import read_pages, read_questions
+from builders.sources.titles import title_of
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "kilt"
 
