@@ -13,7 +13,7 @@ from typing import Any, cast
 import pyarrow.parquet as pq
 
 from builders.card import card
-from builders.config import Recipe, digest_of
+from builders.config import Recipe, digest_of, source_name
 from builders.errors import SetupError
 from builders.files import remove, replacing, write_json
 from builders.manifest import FORMAT, read_manifest
@@ -111,7 +111,7 @@ def _task(task: TaskSpec) -> dict[str, Any]:
 
 def _input(given: Input) -> dict[str, Any]:
     source = given.source
-    about = {"file": Path(source.path or "").name, "rows": source.rows, "licence": source.licence}
+    about = {"file": source_name(source.path or ""), "rows": source.rows, "licence": source.licence}
     return {"sha256": given.sha256, **{key: value for key, value in about.items() if value}}
 
 

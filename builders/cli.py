@@ -39,7 +39,8 @@ def build(
     from builders.summary import summary_table, warnings
 
     loaded, folder = load_recipe(recipe, settings or [], limit)
-    out, work = out.absolute(), (work or out.with_name(f"{out.name}.work")).absolute()
+    out = out.absolute()
+    work = (work or out.parent / f"{out.name or 'root'}.work").absolute()
     if dry_run:
         _dry_run(loaded, folder, work)
         return

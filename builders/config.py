@@ -12,12 +12,14 @@ from typing import Annotated, Any, Literal, NamedTuple
 import yaml
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from builders.errors import SetupError
+from builders.errors import SetupError, shown, without_secrets
+from builders.files import expanded
 from builders.schema import Split
 from builders.tasks import KINDS, KindName, TaskSpec, check_labels, distinct_labels, labels_of
 
 GoldMode = Literal["best", "all"]  # the one passage that carries most answers, or every one with evidence
 NAME = re.compile(r"[a-z0-9][a-z0-9_]*")  # a task, split or config name becomes a path and a Hub config
+_LONGEST_NAME = 100  # a file name, which has it and more, may have 255 bytes
 _LENGTH = re.compile(r"([1-9][0-9]*)([km]?)")
 _UNIT = {"": 1, "k": 2**10, "m": 2**20}
 
@@ -31,8 +33,8 @@ def tokens_of(length: str) -> int:
 
 
 def _checked_name(name: str) -> str:
-    if not NAME.fullmatch(name):
-        raise ValueError(f"invalid name {name!r}; use lower-case letters, digits and _")
+    if not NAME.fullmatch(name) or len(name) > _LONGEST_NAME:
+        raise ValueError(f"invalid name {shown(name)}; use lower-case letters, digits and _, at most {_LONGEST_NAME}")
     return name
 
 
@@ -45,7 +47,7 @@ def length_from(least: int) -> Callable[[str], str]:
         except SetupError as error:
             raise ValueError(str(error)) from None
         if not least <= tokens <= 2**24:
-            raise ValueError(f"length {length!r} is {tokens} tokens; use {least} to 16m")
+            raise ValueError(f"length {shown(length)} is {tokens} tokens; use {least} to 16m")
         return length
 
     return checked
@@ -226,7 +228,7 @@ class AnyRecipe(Strict, ABC):
 
     def base(self, folder: Path) -> Path:
         """The folder of relative paths, for a recipe in `folder`."""
-        return folder if self.data is None else Path(self.data).expanduser()
+        return folder if self.data is None else expanded(self.data)
 
     def portable(self) -> dict[str, Any]:
         """The recipe without this machine's folders, for manifest and digests."""
@@ -234,14 +236,21 @@ class AnyRecipe(Strict, ABC):
 
 
 def _without_folders(value: Any) -> Any:
-    """The value with every source's path reduced to its file name."""
+    """The value with the path of every source in it cut to its file name, and all URLs without their secrets."""
+    if isinstance(value, str):
+        return without_secrets(value)
     if isinstance(value, list):
         return [_without_folders(part) for part in value]
     if not isinstance(value, dict):
         return value
     if value.keys() >= Source.model_fields.keys() and value["path"]:
-        return {**value, "path": value["path"].rsplit("/", 1)[-1]}
+        value = {**value, "path": source_name(value["path"])}
     return {key: _without_folders(part) for key, part in value.items()}
+
+
+def source_name(path: str) -> str:
+    """The name of a file given by its path or URL, without what a URL has after its path."""
+    return without_secrets(path).rsplit("/", 1)[-1]
 
 
 class Recipe(AnyRecipe):

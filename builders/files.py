@@ -69,3 +69,28 @@ def checked_folder(path: Path, what: str) -> Path:
     except OSError as error:
         raise SetupError(f"cannot write to the {what} {path}: {error.strerror}; choose another folder") from None
     return path
+
+
+def is_file(path: Path) -> bool:
+    """Whether a path is a file; one that no file can have, since it is too long, is none."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def is_folder(path: Path) -> bool:
+    """Whether a path is a folder, in the same way."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
+
+
+def expanded(written: str) -> Path:
+    """A path as someone wrote it, with `~` as a home folder; SetupError where no such user is known."""
+    try:
+        return Path(written).expanduser()
+    except RuntimeError:
+        user = written.split("/")[0]
+        raise SetupError(f"{written}: no home folder is known for {user}; write the whole path") from None

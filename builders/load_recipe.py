@@ -4,7 +4,6 @@ import difflib
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import BaseModel, ValidationError
 
 from builders.config import (
@@ -18,8 +17,10 @@ from builders.config import (
     known_source,
     public_sources,
 )
-from builders.errors import SetupError
+from builders.errors import SetupError, shortened, shown
+from builders.files import is_file
 from builders.synthetic import kind_of
+from builders.yaml_text import parsed_yaml
 
 RECIPES = Path(__file__).parent / "recipes"
 
@@ -32,6 +33,8 @@ def recipe_of(values: dict[str, Any]) -> AnyRecipe:
 def _model_of(values: dict[str, Any]) -> type[AnyRecipe]:
     if "kind" not in values:
         return Recipe
+    if not isinstance(values["kind"], str):
+        raise SetupError(f"kind: found {shown(values['kind'])}, wanted the name of a kind of dataset")
     return kind_of(values["kind"]).recipe
 
 
@@ -52,7 +55,7 @@ def load_recipe(recipe: str, settings: list[str], limit: int | None = None) -> t
 def find_recipe(recipe: str) -> Path:
     """The path of a recipe given as a path or as a bundled name."""
     path = Path(recipe)
-    if path.is_file():
+    if is_file(path):
         return path
     bundled = sorted(p.stem for p in RECIPES.glob("*.yaml"))
     if recipe in bundled:
@@ -62,9 +65,10 @@ def find_recipe(recipe: str) -> Path:
 
 def _read_yaml(path: Path) -> dict[str, Any]:
     try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise SetupError(f"{path} is not YAML: {' '.join(str(error).split())}") from None
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise SetupError(f"{path} is not YAML: not UTF-8 ({error.reason})") from None
+    values = parsed_yaml(text, str(path))
     if not isinstance(values, dict):
         raise SetupError(f"{path} contains {type(values).__name__}; a recipe is a mapping of settings")
     return values
@@ -81,22 +85,19 @@ def _set(values: dict[str, Any], setting: str) -> None:
         values = values.setdefault(parent, {})
         if not isinstance(values, dict):
             raise SetupError(f"--set {setting}: {parent} is not a group of settings")
-    try:
-        values[last] = yaml.safe_load(value)
-    except yaml.YAMLError:
-        raise SetupError(f"--set {setting}: {value!r} is not a YAML value") from None
+    values[last] = parsed_yaml(value, f"--set {shortened(setting)}:")
 
 
 def _first_problem(error: ValidationError, model: type[BaseModel]) -> str:
     problem = error.errors()[0]
-    where = ".".join(str(part) for part in problem["loc"])
+    where = ".".join(shortened(str(part)) for part in problem["loc"])
     if problem["type"] == "extra_forbidden":
         near = difflib.get_close_matches(str(problem["loc"][-1]), _all_keys(model), n=1)
         hint = f"; did you mean {near[0]}?" if near else ""
         return f"unknown key {where}{hint}"
     if problem["type"] == "value_error":  # from a validator here; its message gives what it found
         return f"{where}: {problem['ctx']['error']}" if where else str(problem["ctx"]["error"])
-    return f"{where}: {problem['msg']}, not {problem['input']!r}" if where else problem["msg"]
+    return f"{where}: {problem['msg']}, not {shown(problem['input'])}" if where else problem["msg"]
 
 
 def _all_keys(model: type[BaseModel]) -> list[str]:

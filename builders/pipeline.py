@@ -16,7 +16,7 @@ from builders.errors import SetupError
 from builders.files import checked_folder, write_json
 from builders.retrieve import RETRIEVERS
 from builders.sources import PAGE_READERS, QUESTION_READERS
-from builders.sources.fetch import digest_of_file, fetch
+from builders.sources.fetch import check_urls, fetch_input
 from builders.stages.candidates import make_filter, make_pool, plan_filter, plan_pool
 from builders.stages.contexts import make_loft, make_mix, plan_loft, plan_mix
 from builders.stages.files import make_write, plan_write
@@ -26,7 +26,7 @@ from builders.stages.retrieval import make_retrieve, make_search_index, plan_ret
 from builders.synthetic import kind_of
 from builders.synthetic.base import SyntheticRecipe
 from builders.tokens import token_counter
-from builders.work import Build, Input, only_one
+from builders.work import Build, only_one
 
 MIX = ("tokenizer", "seed", "reserve")
 
@@ -85,8 +85,9 @@ def pipeline_of(recipe: AnyRecipe) -> Pipeline:
 def prepare(recipe: AnyRecipe, folder: Path, work: Path, workers: int = 1) -> Build[Any]:
     """The build with its input files and the digest of every stage, over everything that the stage depends on."""
     pipeline, base, cache = pipeline_of(recipe), recipe.base(folder), work / "cache"
-    paths = {place: (source, fetch(source, base, cache)) for place, source in pipeline.sources(recipe, base).items()}
-    inputs = {place: Input(source, path, digest_of_file(path, cache)) for place, (source, path) in paths.items()}
+    sources = pipeline.sources(recipe, base)
+    check_urls(sources)
+    inputs = {place: fetch_input(source, base, cache) for place, source in sources.items()}
     values = recipe.portable()
     identities = {"tokenizer": token_counter(recipe.tokenizer).sha256, **pipeline.identities(recipe)}
     digests: dict[str, str] = {}

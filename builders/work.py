@@ -27,6 +27,21 @@ class Input(NamedTuple):
     source: Source
     path: Path
     sha256: str
+    state: tuple[int, ...] = ()  # of the file when its digest was taken
+
+    def check(self) -> None:
+        """SetupError where the file is no longer the one whose digest was taken."""
+        if self.state and state_of(self.path) != self.state:
+            raise SetupError(f"{self.path} changed while it was read; rerun the same command when it is complete")
+
+
+def state_of(path: Path) -> tuple[int, ...]:
+    """What changes with every write to a file: its number, its size, and the times of its content and of its entry."""
+    try:
+        stat = path.stat()
+    except FileNotFoundError:
+        return ()
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
 
 
 class Shard(NamedTuple):

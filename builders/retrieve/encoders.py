@@ -15,6 +15,7 @@ from builders.bundled import BUNDLED, bundled_file
 from builders.config import digest_of
 from builders.device import DType, device_name, dtype_name
 from builders.errors import SetupError, shortened
+from builders.files import is_folder
 from builders.hub import from_hub
 from builders.text import composed
 
@@ -191,7 +192,7 @@ def model_folder(model: str) -> Path:
     """Where a model's files lie; SetupError where they are neither here nor on the Hub."""
     if model.startswith("bundled:"):
         return bundled_file(model.removeprefix("bundled:")).parent
-    if Path(model).is_dir():
+    if is_folder(Path(model)):
         return Path(model)
     from huggingface_hub import snapshot_download
 

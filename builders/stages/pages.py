@@ -14,7 +14,6 @@ from builders.errors import SetupError
 from builders.files import read_table, write_table
 from builders.schema import PAGES, Page
 from builders.sources import PAGE_READERS
-from builders.sources.fetch import fetch
 from builders.work import Build, Counts, Shard
 
 PAGES_PER_PART = 4096
@@ -28,8 +27,8 @@ def plan_pages(build: Build) -> list[Shard]:
 def make_pages(build: Build, shard: Shard, out: Path, tick: Tick) -> Counts:
     """Writes the pages of the knowledge source in parts of fixed size."""
     source = build.recipe.knowledge
-    counts: Counter[str] = Counter()
-    pages = PAGE_READERS[source.reader](fetch(source, build.base, build.cache), counts)
+    path, counts = build.inputs["knowledge"].path, Counter[str]()
+    pages = PAGE_READERS[source.reader](path, counts)
     out.mkdir()
     total = 0
     for number, part in enumerate(_parts(pages, PAGES_PER_PART)):
@@ -37,9 +36,9 @@ def make_pages(build: Build, shard: Shard, out: Path, tick: Tick) -> Counts:
         total += len(part)
         tick(total, source.rows or total)
     if not total:
-        raise SetupError(f"{source.path} contains no page that reader {source.reader!r} can use: {dict(counts)}")
+        raise SetupError(f"{path} contains no page that reader {source.reader!r} can use: {dict(counts)}")
     if source.rows and counts["read"] != source.rows:
-        raise SetupError(f"{source.path} has {counts['read']} records, and the recipe says {source.rows}")
+        raise SetupError(f"{path} has {counts['read']} records, and the recipe says {source.rows}")
     return {**counts, "pages": total}
 
 

@@ -13,7 +13,6 @@ from builders.files import read_table, write_table
 from builders.gold import UNANSWERED, gold_rows, page_numbers_by_title, resolve, warned
 from builders.schema import QUESTIONS, SPLITS, TARGETS, Question, Quote, Span, Target
 from builders.sources import QUESTION_READERS, gold_of
-from builders.sources.fetch import fetch
 from builders.split import Splitter, checked_ids
 from builders.work import Build, Counts, Shard
 
@@ -49,7 +48,7 @@ def _part_name(task: str, split: str, part: str) -> str:
 
 def _usable(build: Build, task: Task, task_name: str, file: str, counts: Counter[str]) -> list[Question]:
     source = task.files[file]
-    path = fetch(source, build.base, build.cache)
+    path = build.inputs[f"tasks.{task_name}.{file}"].path
     before = counts["read"]
     found = list(QUESTION_READERS[source.reader](path, task_name, counts))
     checked_ids(found, path.name)

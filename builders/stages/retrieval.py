@@ -59,7 +59,7 @@ def make_retrieve(build: Build, shard: Shard, out: Path, tick: Tick) -> Counts:
 
 def _hits(build: Build, shard: Shard, queries: list[Query], tick: Tick) -> tuple[Iterator[list[Hit]], int | None]:
     if build.recipe.runs:
-        return _given_hits(build, _runs_folder(build) / shard.name, queries), None
+        return _given_hits(build, build.inputs[f"runs.{shard.retriever}"].path, queries), None
     context = _context(build, shard.retriever, tick)
     engine = RETRIEVERS[context.spec.kind]()
     folder = build.path("search_index", shard.retriever)

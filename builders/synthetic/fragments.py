@@ -11,7 +11,7 @@ import pyarrow as pa
 from builders.chunk import sentences
 from builders.config import Source
 from builders.errors import SetupError
-from builders.files import read_table, write_table
+from builders.files import expanded, read_table, write_table
 from builders.schema import Page
 from builders.sources import PAGE_READERS
 from builders.sources.clean import HEADING, clean
@@ -74,7 +74,7 @@ def source_files(source: Source, base: Path) -> dict[str, Source]:
             known = ", ".join((*PAGE_READERS, TEXTS))
             raise SetupError(f"knowledge.reader {source.reader!r} is unknown; there are {known}")
         return {"knowledge": source}
-    folder = base / Path(source.path or "").expanduser()
+    folder = base / expanded(source.path or "")
     paths = sorted(folder.glob("*.txt"))
     if not paths:
         raise SetupError(f"{folder} contains no .txt file; set knowledge.path to a folder of texts")

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
-from builders.errors import SetupError
+from builders.errors import SetupError, shortened
 from builders.tokens import TokenCounter, token_counter
 from eval_harness.models.back_end import ChatOptions
 from eval_harness.models.base import Generation, GenerationError
@@ -172,8 +172,12 @@ def request_fields(written: Iterable[str]) -> dict[str, Any]:
         key, equals, value = item.partition("=")
         if not key or not equals or key in fields:
             raise SetupError(f"request field {item!r} is not KEY=VALUE with a key of its own")
+        if value == "None":
+            raise SetupError(f"request field {item!r}: None is text in JSON; write {key}=null for nothing")
         try:
             fields[key] = json.loads(value)
+        except RecursionError:
+            raise SetupError(f"request field {shortened(item)!r} is nested too deeply") from None
         except ValueError:
             fields[key] = value
     return fields

@@ -14,13 +14,15 @@ import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
+from builders.engine import make_shard
+from builders.errors import SetupError
 from builders.format1 import spec_of
 from builders.load_recipe import load_recipe
-from builders.pipeline import run_build
+from builders.pipeline import STAGES, prepare, run_build
 from builders.prompts import render
 from builders.schema import INSTANCES
 from builders.text import contains
-from builders.work import Build
+from builders.work import Build, Shard
 from tests.builders.tiny import write_tiny_kilt
 
 
@@ -174,6 +176,26 @@ def test_a_rebuild_has_the_same_bytes_and_makes_nothing_again(tiny: Path, tmp_pa
     build(tiny / "kilt" / "recipe.yaml", tiny / "out")
     assert digests(tiny / "out") == before
     assert not [p for p in (tiny / "out.work" / "stages").rglob("*.arrow") if p.stat().st_mtime > started]
+
+
+def test_a_file_edited_at_equal_size_and_time_is_another_input(tmp_path: Path) -> None:
+    """The questions that are read are those whose digest the manifest has, also in a work folder that knew others."""
+    recipe = write_tiny_kilt(tmp_path / "kilt")
+    loaded, base = load_recipe(str(recipe), [])
+    before = prepare(loaded, base, tmp_path / "work")
+    path = tmp_path / "kilt" / "nq.jsonl"
+    stat, text = path.stat(), path.read_text()
+    path.write_text(text.replace("nq number 3?", "nq number 4?"))
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    assert path.stat().st_size == stat.st_size
+    after = prepare(loaded, base, tmp_path / "work")
+    assert after.inputs["tasks.nq.all"].sha256 == sha256(path.read_bytes()).hexdigest()
+    assert before.digests["questions"] != after.digests["questions"]
+    assert before.digests["pages"] == after.digests["pages"]
+    stage = next(stage for stage in STAGES if stage.name == "questions")
+    with pytest.raises(SetupError, match=r"nq\.jsonl changed while it was read"):  # before its shard is put in place
+        make_shard(stage._replace(make=lambda *_: {}), before, Shard("nq", "nq"), lambda *_: None)
+    assert not [*(tmp_path / "work").rglob("nq*")]
 
 
 def test_a_changed_recipe_redoes_what_depends_on_it(tiny: Path) -> None:

@@ -92,7 +92,7 @@ def articles_of(dataset: Dataset, config: str, split: str, source: str | None, k
         known = ", ".join(PAGE_READERS)
         raise SetupError(f"invalid --articles {source}; write READER=PATH, where READER is one of {known}")
     path = fetch(Source(reader=written["reader"], path=written["path"]), Path(), cache_folder())
-    facts = {"reader": written["reader"], "sha256": digest_of_file(path, cache_folder()), "words": str(CHUNK_WORDS)}
+    facts = {"reader": written["reader"], "sha256": digest_of_file(path), "words": str(CHUNK_WORDS)}
     return _indexed(lambda: from_pages(written["reader"], path), facts, kind)
 
 

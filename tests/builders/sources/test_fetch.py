@@ -1,6 +1,7 @@
 """Bundled, local and downloaded files; a download that was cut off goes on where it was."""
 
 import hashlib
+import os
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -11,7 +12,7 @@ import pytest
 from builders.config import Source
 from builders.errors import SetupError
 from builders.sources import fetch as fetching
-from builders.sources.fetch import digest_of_file, fetch, yet_to_download
+from builders.sources.fetch import check_urls, digest_of_file, fetch, fetch_input, yet_to_download
 
 CONTENT = bytes(range(256)) * 400
 
@@ -23,6 +24,8 @@ class Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.content, self.allowed, self.tag = CONTENT, len(CONTENT), '"v1"'
         self.ranges: list[str | None] = []
+        self.asked: list[tuple[str, str | None]] = []
+        self.sent = 0
 
     @property
     def url(self) -> str:
@@ -35,6 +38,11 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         wanted, server = self.headers.get("Range"), self.server
         server.ranges.append(wanted)
+        server.asked.append((self.path, self.headers.get("Authorization")))
+        if self.headers.get("If-None-Match") == server.tag:
+            self.send_response(304)
+            self.end_headers()
+            return
         if "missing" in self.path:
             self.send_error(404)
             return
@@ -43,6 +51,7 @@ class Handler(BaseHTTPRequestHandler):
         if start >= len(server.content):
             self.send_error(416)
             return
+        server.sent += 1
         self.send_response(206 if start else 200)
         self.send_header("Content-Length", str(len(server.content) - start))
         self.send_header("ETag", server.tag)
@@ -149,21 +158,64 @@ def test_bundled(tmp_path: Path):
     assert fetch(source("bundled:intros"), tmp_path, tmp_path).name == "summaries_en-us.json"
 
 
-def test_digest_is_remembered_until_the_file_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_file_edited_at_equal_size_and_time_has_another_digest(tmp_path: Path):
+    """What is read is what is hashed, also where a recipe pins the digest."""
     path = tmp_path / "a"
     path.write_text("abc")
-    first = digest_of_file(path, tmp_path)
-    with monkeypatch.context() as patch:
-        patch.setattr(hashlib, "file_digest", lambda *_: pytest.fail("was read again"))
-        assert digest_of_file(path, tmp_path) == first
-    path.write_text("abcd")
-    assert digest_of_file(path, tmp_path) == hashlib.sha256(b"abcd").hexdigest()
+    pinned = source("a", hashlib.sha256(b"abc").hexdigest())
+    before, read = path.stat(), fetch_input(pinned, tmp_path, tmp_path)
+    assert read.sha256 == pinned.sha256 and digest_of_file(path) == pinned.sha256
+    read.check()
+    path.write_text("abd")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert path.stat().st_mtime_ns == before.st_mtime_ns
+    assert digest_of_file(path) == hashlib.sha256(b"abd").hexdigest()
+    with pytest.raises(SetupError, match="a changed while it was read"):
+        read.check()
+    for read_again in (fetch, fetch_input):
+        with pytest.raises(SetupError, match=r"has sha256 .*, expected ba7816bf"):
+            read_again(pinned, tmp_path, tmp_path)
 
 
-def test_broken_memory_of_digests_is_made_again(tmp_path: Path):
-    (tmp_path / "digests.json").write_text("{")
-    (tmp_path / "a").write_text("abc")
-    assert digest_of_file(tmp_path / "a", tmp_path) == hashlib.sha256(b"abc").hexdigest()
+def test_secrets_of_a_url_are_used_and_not_kept(server: Server, tmp_path: Path):
+    """User, password and query reach the server; no name, file or line has them."""
+    url = server.url.replace("http://", "http://me:pa%40ss@") + "?token=SECRET"
+    path = fetch(source(url), tmp_path, tmp_path)
+    assert path.read_bytes() == CONTENT
+    assert server.asked[-1] == ("/data/file%20one.jsonl?token=SECRET", "Basic bWU6cGFAc3M=")  # me:pa@ss
+    kept = [p for p in tmp_path.rglob("*") if p.is_file()]
+    assert not [p for p in kept if "SECRET" in str(p) or b"SECRET" in p.read_bytes() or "pa" in p.name.split("-")[0]]
+    assert path == fetch(source(server.url), tmp_path, tmp_path)
+    for secret in (url, url.replace("file", "missing"), url.replace("http:", "https:")):
+        with pytest.raises(SetupError) as error:
+            fetch(source(secret, "0" * 64), tmp_path, tmp_path)
+        assert not any(word in str(error.value) for word in ("SECRET", "token", "pa%40ss", "pa@ss", "me:"))
+    assert yet_to_download([source(url.replace("data", "more"))], tmp_path, tmp_path) == [
+        server.url.replace("data", "more")
+    ]
+
+
+def test_a_url_with_a_query_is_asked_again(server: Server, tmp_path: Path):
+    """A new token finds the file that is there, and another file is not taken for it."""
+    fetch(source(f"{server.url}?token=1"), tmp_path, tmp_path)
+    fetch(source(f"{server.url}?token=2"), tmp_path, tmp_path)
+    assert server.sent == 1
+    server.content, server.tag = CONTENT[::-1], '"v2"'
+    assert fetch(source(f"{server.url}?token=2"), tmp_path, tmp_path).read_bytes() == CONTENT[::-1]
+
+
+def test_urls_that_differ_in_their_query_alone_are_refused():
+    one, other = source("http://a/b?id=1"), source("http://a/b?id=2")
+    check_urls({"x": one, "y": one})
+    with pytest.raises(SetupError, match="y and x are http://a/b with other queries; download both"):
+        check_urls({"x": one, "y": other})
+
+
+@pytest.mark.parametrize("path", ["x" * 5000, "x/" * 4000, "~nouser-here/x", "http://[x/", "http://a b/", "a\0b"])
+def test_a_path_that_no_file_can_have(tmp_path: Path, path: str):
+    with pytest.raises(SetupError) as error:
+        fetch(source(path), tmp_path, tmp_path)
+    assert len(str(error.value)) < 600 and "\n" not in str(error.value)
 
 
 def test_what_is_yet_to_download_is_told_without_a_request(tmp_path: Path):
