@@ -27,6 +27,7 @@ _BUILD: Packages = {
 _EVAL: Packages = {
     "accelerate": "accelerate",
     "bm25s": "bm25s",
+    "filelock": "filelock",
     "gguf": "gguf",
     "httpx2": "httpx2",
     "matplotlib": "matplotlib",

@@ -18,7 +18,7 @@ from eval_harness.models.base import Model
 from eval_harness.run.plan import Plan, default_folder
 from eval_harness.run.record import record
 from eval_harness.run.requests import requests
-from eval_harness.run.results import Results
+from eval_harness.run.results import Results, only_run
 
 if TYPE_CHECKING:
     from eval_harness.models.chat_api import Priced
@@ -82,7 +82,7 @@ def answered(plan: Plan, model: Model, out: Path | None, **facts: Any) -> Result
     from eval_harness import report
     from eval_harness.run.run import run
 
-    results = Results(out or default_folder(plan, model.name), record(plan, model) | facts)
+    folder = out or default_folder(plan, model.name)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -90,11 +90,25 @@ def answered(plan: Plan, model: Model, out: Path | None, **facts: Any) -> Result
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True)) as progress:
-        run(plan, model, results, progress)
-    summary = report.summary(report.cells(results.rows)) | {"tokens": results.tokens()}
-    write_json(results.folder / "summary.json", summary)
+    fields = record(plan, model) | facts
+    with only_run(folder):
+        results = Results(folder, fields)
+        with Progress(*columns, console=Console(stderr=True)) as progress:
+            run(plan, model, results, progress)
+        _check_answered(results)
+        summary = report.summary(report.cells(results.rows)) | {"tokens": results.tokens()}
+        write_json(results.folder / "summary.json", summary)
     return results
+
+
+def _check_answered(results: Results) -> None:
+    """Raises SetupError if the model failed on every prompt that it was given."""
+    failed = [row for row in results.rows if row.status == "error"]
+    if failed and len(failed) == sum(row.status not in ("n/a", "overlength") for row in results.rows):
+        raise SetupError(
+            f"nothing was answered: all {len(failed)} prompts failed, the first with: {failed[0].error}; rerun the "
+            "same command to ask again"
+        )
 
 
 def show_plan(plan: Plan, tokenizer: str, prices: Prices = (None, None)) -> None:

@@ -78,6 +78,7 @@ def evaluate(
         probed=rap.probed(),
     )
     plan = completed(plan, asked, speed)
+    plan.planned()  # refuses an unknown task before a model is loaded
     counter = counter_of(asked, server, dataset)
     if run.dry_run:
         show_plan(plan, counter, server.prices)

@@ -1,10 +1,10 @@
 """Reads a published dataset folder: its manifest and Parquet files."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from builders.errors import SetupError
 from builders.format1 import row_of
@@ -15,6 +15,7 @@ from builders.tasks import TaskSpec
 
 _COLUMNS = "id context_id task query answers passages gold hops reasoning_types flags".split()
 _OF_FORMAT_2 = "config question_id depth".split()
+T = TypeVar("T")
 _BATCH_ROWS = 16  # rows of the longest configs are megabytes each
 
 
@@ -102,20 +103,42 @@ def load_instances(
 
     SetupError lists what is available if the config, the split, a task or a column is missing.
     """
+    return _chosen(dataset, config, split, tasks, limit, lambda row: _instance(dataset, config, row))
+
+
+def count_instances(
+    dataset: Dataset, config: str, split: str, tasks: Sequence[str], limit: int | None, part: tuple[int, int]
+) -> int:
+    """How many instances a part (i of n) of `load_instances` has, without reading passages; the same errors."""
+    columns = ("id", "task", "context_id")
+    contexts = _chosen(dataset, config, split, tasks, limit, lambda row: row["context_id"] or row["id"], columns)
+    return sum(_in_part(contexts, *part))
+
+
+def _chosen(
+    dataset: Dataset,
+    config: str,
+    split: str,
+    tasks: Sequence[str],
+    limit: int | None,
+    make: Callable[[dict[str, Any]], T],
+    columns: Sequence[str] = (),
+) -> list[T]:
+    """What `make` makes of the rows of a split that are chosen, in file order."""
     taken: Counter[str] = Counter()
-    instances: dict[str, Instance] = {}
-    for row in _rows(dataset, config, split):
+    made: dict[str, T] = {}
+    for row in _rows(dataset, config, split, columns):
         taken[row["task"]] += 1
         if (tasks and row["task"] not in tasks) or (limit is not None and taken[row["task"]] > limit):
             continue
-        if row["id"] in instances:
+        if row["id"] in made:
             raise SetupError(f"{config}/{split} has the id {row['id']!r} twice; check it with: icr2 validate")
-        instances[row["id"]] = _instance(dataset, config, row)
+        made[row["id"]] = make(row)
     if unknown := set(tasks) - set(taken):
         raise SetupError(f"{config}/{split} has no task {_listed(unknown)}; available: {_listed(taken)}")
-    if not instances:
+    if not made:
         raise SetupError(f"{config}/{split} of {dataset.folder} has no rows; check it with: icr2 validate")
-    return list(instances.values())
+    return list(made.values())
 
 
 def names(dataset: Dataset, config: str, split: str) -> Iterator[tuple[str, str]]:
@@ -138,8 +161,13 @@ def find_instance(dataset: Dataset, config: str, split: str, id: str) -> Instanc
 
 def shard(instances: Sequence[Instance], number: int, of: int) -> list[Instance]:
     """Part `number` (from 1) of `of` parts: contexts are dealt round robin, each with all its instances."""
-    turns = {context: turn for turn, context in enumerate(dict.fromkeys(one.context_id for one in instances))}
-    return [one for one in instances if turns[one.context_id] % of == number - 1]
+    mine = _in_part([one.context_id for one in instances], number, of)
+    return [one for one, is_mine in zip(instances, mine, strict=True) if is_mine]
+
+
+def _in_part(contexts: Sequence[str], number: int, of: int) -> list[bool]:
+    turns = {context: turn for turn, context in enumerate(dict.fromkeys(contexts))}
+    return [turns[context] % of == number - 1 for context in contexts]
 
 
 def check_parts(dataset: Dataset, configs: Sequence[str], split: str) -> None:

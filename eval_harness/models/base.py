@@ -30,6 +30,10 @@ class GenerationError(Exception):
     """A prompt that the model could not answer, for want of memory for instance."""
 
 
+class Unasked(GenerationError):
+    """A prompt that was not answered because no prompt can be any more, for want of quota for instance."""
+
+
 class Model(Protocol):
     """A model that answers prompts greedily, each as if it were alone.
 

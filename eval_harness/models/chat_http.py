@@ -8,7 +8,7 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
 from builders.errors import SetupError
-from eval_harness.models.base import GenerationError
+from eval_harness.models.base import GenerationError, Unasked
 from eval_harness.models.chat_reply import Reply, Trouble, read, short
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ class Endpoint:
         """
         if self._stop:
             raise SetupError(
-                f"{self.host} answered {self._stop}; check OPENAI_API_KEY and the account, and run the same command "
-                "again to go on"
+                f"{self.host} answered {self._stop}; check OPENAI_API_KEY and the account, and rerun the same command "
+                "to resume"
             )
         return asyncio.run(self._ask_all(requests, tries or self._tries))
 
@@ -81,13 +81,14 @@ class Endpoint:
         message = ""
         for done in range(1, tries + 1):
             if self._stop:
-                return GenerationError(f"not asked, since another was answered {self._stop}")
+                return Unasked(f"not asked, since another was answered {self._stop}")
             found, wished_s = await self._try(client, request)
             if isinstance(found, Reply):
                 return found
             message = short(self._without_secrets(found.message))  # in this order: a cut key would not be found
             if found.then == "stop":
                 self._stop = message
+                return Unasked(message)
             if found.then != "retry":
                 return GenerationError(message)
             if done < tries:

@@ -15,7 +15,7 @@ from eval_harness.scoring.base import Scorer
 from eval_harness.scoring.registry import scorer_of
 
 # The selection of a run: runs that differ only in these are combined.
-SELECTION = frozenset(("dataset", "configs", "methods", "tasks", "limit", "shard", "protocol"))
+SELECTION = frozenset(("dataset", "configs", "methods", "tasks", "limit", "planned", "shard", "protocol"))
 # Settings of some methods; null in runs of other methods, which counts as equal.
 OF_METHODS = frozenset(("encoder", "retrieval", "evidence_tokens", "citing_version", "probed"))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from builders.errors import SetupError
 from eval_harness.conditions.ranking import ENCODER, Retrieval
-from eval_harness.data.dataset import Dataset, Instance, load_instances, shard
+from eval_harness.data.dataset import Dataset, Instance, count_instances, load_instances, shard
 from eval_harness.methods.base import Setting
 from eval_harness.methods.limits import LIMITS, Limits
 from eval_harness.methods.probed import Probed
@@ -53,8 +53,21 @@ class Plan:
         found = load_instances(self.dataset, config, self.split, self.tasks, self.limit)
         mine = shard(found, *self.shard)
         if not mine:
-            raise SetupError(f"{config}/{self.split} has fewer than {self.shard[1]} contexts; use fewer shards")
+            raise self._without_rows(config)
         return mine
+
+    def planned(self) -> dict[str, int]:
+        """How many instances of each config every method answers; SetupError for an unknown task or an empty shard."""
+        chosen = {
+            config: count_instances(self.dataset, config, self.split, self.tasks, self.limit, self.shard)
+            for config in self.configs
+        }
+        if empty := next((config for config, n in chosen.items() if not n), None):
+            raise self._without_rows(empty)
+        return chosen
+
+    def _without_rows(self, config: str) -> SetupError:
+        return SetupError(f"{config}/{self.split} has fewer than {self.shard[1]} contexts; use fewer shards")
 
 
 def default_folder(plan: Plan, model: str) -> Path:

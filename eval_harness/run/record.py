@@ -33,6 +33,7 @@ def record(plan: Plan, model: Model) -> dict[str, Any]:
         "configs": {name: manifest.config(name).model_dump(exclude={"files"}) for name in plan.configs},
         "tasks": {name: described(manifest.task(name)) for name in plan.tasks or manifest.tasks},
         "methods": [setting.name for setting in plan.settings],
+        "planned": plan.planned(),
         "model": model.describe(),
         "prompt_version": prompts.VERSION,
         "scorer_version": SCORER_VERSION,

@@ -2,7 +2,8 @@
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -69,6 +70,39 @@ class Row:
         return (self.id, self.config, self.method)
 
 
+@contextmanager
+def only_run(folder: Path) -> Iterator[None]:
+    """Locks a run folder for one command at a time, until the process ends; SetupError if another runs in it.
+
+    A folder that did not exist is removed again if the command is refused before its first result.
+    """
+    from filelock import FileLock, Timeout
+
+    missing = [one for one in (folder, *folder.parents) if not one.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(folder / ".lock")
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise SetupError(f"another command is running in {folder}; wait for it, or choose another --out") from None
+    except OSError as error:
+        raise SetupError(f"cannot write to {folder}: {error.strerror}; choose another --out") from None
+    try:
+        yield
+    except SetupError:
+        results = folder / "results.jsonl"
+        if missing and not (results.is_file() and results.stat().st_size):
+            lock.release()
+            for name in ("run.json", "results.jsonl", ".lock"):
+                (folder / name).unlink(missing_ok=True)
+            with suppress(OSError):  # something else lies there
+                for one in missing:
+                    one.rmdir()
+        raise
+    finally:
+        lock.release()
+
+
 class Results:
     """The results in a run folder: those of an earlier, interrupted run, and new ones."""
 
@@ -117,7 +151,10 @@ def read_rows(folder: Path) -> list[Row]:
 
 
 def open_record(folder: Path, record: dict[str, Any]) -> None:
-    """Opens or creates a run folder for `record`; SetupError if it contains a run with another record."""
+    """Opens or creates a run folder for `record`; SetupError if it contains a run with another record.
+
+    A run of fewer instances, its limit the only difference, becomes one of more.
+    """
     path = folder / "run.json"
     if not path.exists():
         if (folder / "results.jsonl").exists():
@@ -132,8 +169,20 @@ def open_record(folder: Path, record: dict[str, Any]) -> None:
         earlier = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise SetupError(f"{path} cannot be read ({error}); choose another --out") from None
-    if names := sorted(differing(earlier, record)):
-        raise SetupError(f"{folder} contains another run, which differs in {', '.join(names)}; choose another --out")
+    names = sorted(differing(earlier, record))
+    if names and _grows(earlier, record, names):
+        write_json(path, record)
+    elif names:
+        told = [name for name in names if not name.startswith("planned")] or names
+        raise SetupError(f"{folder} contains another run, which differs in {', '.join(told)}; choose another --out")
+
+
+def _grows(earlier: dict[str, Any], record: dict[str, Any], names: Sequence[str]) -> bool:
+    """Whether a run asks the instances of an earlier one and more: its limit is higher, and no shard moves any."""
+    before, now = earlier.get("limit"), record.get("limit")
+    more = isinstance(before, int) and (now is None or now >= before)
+    alone = all(name == "limit" or name.startswith("planned") for name in names)
+    return more and alone and record.get("shard") in (None, [1, 1])
 
 
 def differing(one: Any, other: Any, name: str = "") -> Iterable[str]:

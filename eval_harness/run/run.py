@@ -9,7 +9,7 @@ from rich.progress import Progress, TaskID
 
 from builders.errors import SetupError
 from builders.prompts import Prompt
-from eval_harness.models.base import AnswersEach, GenerationError, Model
+from eval_harness.models.base import AnswersEach, GenerationError, Model, Unasked
 from eval_harness.models.session import Session
 from eval_harness.run.batches import groups
 from eval_harness.run.plan import Plan
@@ -26,7 +26,8 @@ def run(plan: Plan, model: Model, results: Results, progress: Progress) -> None:
 
     Equal prompts (closed_book in two configs) are answered once; prompts with the same passages run consecutively.
     A resumed run uses the same batches, so its answers equal those of an uninterrupted run. At the end the results
-    are in the order of the plan. SetupError if an output limit alone fills the model.
+    are in the order of the plan. SetupError if an output limit alone fills the model, or if the model refuses every
+    further prompt: what was answered until then is recorded, and the rest is not.
     """
     shows_evidence = any(one.cites or one.retrieves for one in plan.settings)
     longest = max(plan.limits.answers.values()) + plan.limits.evidence * shows_evidence
@@ -61,6 +62,7 @@ class _Run:
             for row in results.rows
             if (timed := answer_in(row, methods[row.method]))
         }
+        self._refusal: Unasked | None = None
         self._earlier: set[tuple[str, str | None]] = set()  # keys of earlier configs
 
     def config(self, asked: Sequence[Request]) -> None:
@@ -76,7 +78,15 @@ class _Run:
         fits = {request.key for request in fitting}
         self._record([one for one in asked if one.key not in waiting], fits, bars)
         for batch in self._answered_batches([found[0] for found in equal.values()]):
-            self._record([one for request in batch for one in equal[request.answer_key]], fits, bars)
+            answered = [request for request in batch if request.answer_key in self._known]
+            self._record([one for request in answered for one in equal[request.answer_key]], fits, bars)
+            if self._refusal:
+                n, folder = len(self._results.rows), self._results.folder
+                kept = f"{n} results are kept in {folder}" if n else "nothing was answered"
+                raise SetupError(
+                    f"{self._model.name} answers no further prompt: {self._refusal}; check the key and the account; "
+                    f"{kept}; rerun the same command to resume"
+                )
 
     def _answered_batches(self, firsts: Sequence[Request]) -> Iterator[list[Request]]:
         """The batches of the plan, each yielded once all its answers are known."""
@@ -98,6 +108,9 @@ class _Run:
         seconds = round((time.perf_counter() - began) / len(asked), 4)
         for request, answer in zip(asked, answers, strict=True):
             if request.answer_key in self._known:
+                continue
+            if isinstance(answer, Unasked):
+                self._refusal = self._refusal or answer
                 continue
             if isinstance(answer, GenerationError):
                 self._known[request.answer_key] = answer

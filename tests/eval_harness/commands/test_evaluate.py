@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from builders.errors import SetupError
 from eval_harness.commands.evaluate import register
-from eval_harness.run.results import read_rows
+from eval_harness.run.results import only_run, read_rows
 
 RUNNER = CliRunner()
 
@@ -41,8 +41,70 @@ def test_a_run_leaves_rows_record_and_summary_and_can_be_repeated(
     assert summary["tokens"]["n_prompt_tokens"] == sum(row.n_prompt_tokens or 0 for row in rows)
     assert RUNNER.invoke(app, arguments, catch_exceptions=False).exit_code == 0
     assert read_rows(run) == rows
-    with pytest.raises(SetupError, match="differs in limit"):
-        RUNNER.invoke(app, [*arguments, "--limit", "2"], catch_exceptions=False)
+    with pytest.raises(SetupError, match="differs in max_new_tokens"):
+        RUNNER.invoke(app, [*arguments, "--max-new-tokens", "5"], catch_exceptions=False)
+
+
+def test_a_limit_may_grow_in_a_run_folder_and_not_shrink(
+    app: typer.Typer, dataset_folder: Path, chat_folder: Path, tmp_path: Path
+) -> None:
+    """The first instances of each task stay, and the others join them."""
+    run = tmp_path / "run"
+    arguments = ["eval", str(dataset_folder), "--config", "1k_p0", "--model", str(chat_folder), "--out", str(run)]
+    arguments += ["--method", "closed_book", "--max-new-tokens", "2"]
+    assert RUNNER.invoke(app, [*arguments, "--limit", "1"], catch_exceptions=False).exit_code == 0
+    few = {row.key: row for row in read_rows(run)}
+    assert json.loads((run / "run.json").read_text())["planned"] == {"1k_p0": len(few)}
+    assert RUNNER.invoke(app, arguments, catch_exceptions=False).exit_code == 0
+    many = {row.key: row for row in read_rows(run)}
+    assert many.keys() > few.keys()
+    assert {key: many[key] for key in few} == few
+    assert json.loads((run / "run.json").read_text())["planned"] == {"1k_p0": len(many)}
+    with pytest.raises(SetupError, match="differs in limit;"):
+        RUNNER.invoke(app, [*arguments, "--limit", "1"], catch_exceptions=False)
+    assert {row.key: row for row in read_rows(run)} == many
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (["--task", "nqq"], "has no task nqq; available: fever, nq, wow"),
+        (["--shard", "9/9"], "use fewer shards"),
+        (["--max-new-tokens", "100000"], "new tokens leave none for a prompt"),
+    ],
+)
+def test_a_refused_command_leaves_no_run_folder(
+    wrong: list[str], message: str, app: typer.Typer, dataset_folder: Path, chat_folder: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "runs" / "one"
+    arguments = ["eval", str(dataset_folder), "--config", "1k_p0", "--model", str(chat_folder), "--out", str(run)]
+    arguments += ["--method", "closed_book", "--limit", "1"]
+    with pytest.raises(SetupError, match=message):
+        RUNNER.invoke(app, [*arguments, *wrong], catch_exceptions=False)
+    assert not (tmp_path / "runs").exists()
+    assert RUNNER.invoke(app, [*arguments, "--max-new-tokens", "2"], catch_exceptions=False).exit_code == 0
+
+
+def test_a_refused_command_leaves_a_folder_that_was_there(
+    app: typer.Typer, dataset_folder: Path, chat_folder: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / "notes.txt").write_text("mine")
+    arguments = ["eval", str(dataset_folder), "--config", "1k_p0", "--model", str(chat_folder), "--out", str(run)]
+    with pytest.raises(SetupError):
+        RUNNER.invoke(app, [*arguments, "--method", "closed_book", "--task", "nqq"], catch_exceptions=False)
+    assert [path.name for path in run.iterdir()] == ["notes.txt"]
+
+
+def test_a_second_command_in_a_run_folder_is_refused(
+    app: typer.Typer, dataset_folder: Path, chat_folder: Path, tmp_path: Path
+) -> None:
+    arguments = ["eval", str(dataset_folder), "--config", "1k_p0", "--model", str(chat_folder), "--limit", "1"]
+    arguments += ["--method", "closed_book", "--max-new-tokens", "2", "--out", str(tmp_path / "run")]
+    with only_run(tmp_path / "run"), pytest.raises(SetupError, match=r"another command is running in .*run; wait"):
+        RUNNER.invoke(app, arguments, catch_exceptions=False)
+    assert RUNNER.invoke(app, arguments, catch_exceptions=False).exit_code == 0
 
 
 def test_a_dry_run_shows_what_would_be_asked_and_writes_nothing(
