@@ -15,6 +15,7 @@ from eval_harness.methods.limits import fixed
 from eval_harness.models import is_remote, load_with
 from eval_harness.models.back_end import ModelOptions
 from eval_harness.models.base import Model
+from eval_harness.models.thoughts import marks_of
 from eval_harness.run.plan import Plan, default_folder
 from eval_harness.run.record import record
 from eval_harness.run.requests import requests
@@ -63,8 +64,19 @@ def counter_of(asked: Prompted, server: Server, dataset: Dataset) -> str:
 
 def ready(asked: Prompted, speed: Speed, server: Server, counter: str) -> Model:
     """The named model, loaded."""
-    options = ModelOptions(speed.dtype, speed.attention, asked.system, counter, server.chat())
-    return load_with(asked.model, options)
+    return load_with(
+        asked.model,
+        ModelOptions(
+            speed.dtype,
+            speed.attention,
+            asked.system,
+            counter,
+            server.chat(),
+            asked.fields(),
+            marks_of(asked.thinking_marks),
+            asked.max_positions,
+        ),
+    )
 
 
 def answered(plan: Plan, model: Model, out: Path | None, **facts: Any) -> Results:

@@ -8,16 +8,18 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from builders.errors import SetupError
 from builders.options import SEVERAL, DatasetFolder, grouped, option
 from eval_harness.commands import options
 from eval_harness.commands.asking import answered, completed, counter_of, ready, show_plan
+from eval_harness.commands.models import register as register_models
 from eval_harness.commands.show_prompt import show_prompt
+from eval_harness.commands.unused import refuse_unused
 from eval_harness.conditions.ranking import ENCODER
 from eval_harness.data.dataset import check_parts, open_dataset
 from eval_harness.methods.probed import Probed
 from eval_harness.methods.registry import described
-from eval_harness.models.local import BUNDLED_MODELS, find_checkpoint
+from eval_harness.models.base import Model
+from eval_harness.models.limits import UNKNOWN
 from eval_harness.probing.heads import read_heads
 from eval_harness.run.plan import Plan
 from eval_harness.run.results import Results
@@ -28,7 +30,7 @@ _RAP = "Retrieval attention probing (rap@QxM)"
 def register(app: typer.Typer) -> None:
     """Mounts the commands on `app`."""
     app.command("eval", epilog="\n\n".join(map(escape, ["Methods:", *described()])))(evaluate)
-    app.command("models")(models)
+    register_models(app)
     app.command("show-prompt")(show_prompt)
 
 
@@ -78,36 +80,24 @@ def evaluate(
         probed=rap.probed(),
     )
     plan = completed(plan, asked, speed)
+    refuse_unused(asked, speed, server, dry_run=run.dry_run)
     plan.planned()  # refuses an unknown task before a model is loaded
     counter = counter_of(asked, server, dataset)
     if run.dry_run:
         show_plan(plan, counter, server.prices)
         return
     loaded = ready(asked, speed, server, counter)
-    _print(plan, loaded.name, answered(plan, loaded, run.out))
+    _print(plan, loaded, answered(plan, loaded, run.out))
 
 
-def models(
-    name: Annotated[str | None, typer.Argument(help="Only print the folder of this model.")] = None,
-) -> None:
-    """List the bundled models and their folders, for use in other tools. They are unpacked on first use."""
-    if name is not None and name not in BUNDLED_MODELS:
-        raise SetupError(f"no bundled model {name!r}; available: {', '.join(BUNDLED_MODELS)}")
-    if name is not None:
-        typer.echo(find_checkpoint(name).folder)
-        return
-    for known in BUNDLED_MODELS:
-        try:
-            typer.echo(f"{known}\t{find_checkpoint(known).folder}")
-        except SetupError as error:
-            typer.echo(f"{known}\t{error}")
-
-
-def _print(plan: Plan, model: str, results: Results) -> None:
+def _print(plan: Plan, model: Model, results: Results) -> None:
     from rich.console import Console
 
     from eval_harness import report
 
-    title = f"{plan.dataset.name} {plan.dataset.version}, {model}"
-    Console(width=max(120, get_terminal_size().columns)).print(report.table(report.cells(results.rows), title))
+    table = report.table(report.cells(results.rows), f"{plan.dataset.name} {plan.dataset.version}, {model.name}")
+    Console(width=max(120, get_terminal_size().columns)).print(table)
+    if source := getattr(model, "limit_source", None):
+        limit = f"{model.max_positions:,}" if model.max_positions < UNKNOWN else "unknown"
+        typer.echo(f"context length: {limit} tokens ({source}); longer prompts are overlength")
     typer.echo(f"results: {results.folder}")

@@ -13,6 +13,7 @@ from builders.errors import SetupError
 from builders.options import SEVERAL, DatasetFolder, grouped, option
 from eval_harness.commands import options
 from eval_harness.commands.asking import answered, batch_of, completed, counter_of, ready, show_cost, show_plan
+from eval_harness.commands.unused import refuse_unused
 from eval_harness.data.dataset import check_parts, open_dataset
 from eval_harness.methods.multistep.steps import MultiStep
 from eval_harness.models import is_remote
@@ -108,9 +109,10 @@ def run(
         each_round=search.each_round,
     )
     plan = completed(plan, asked, speed)
+    refuse_unused(asked, speed, server, dry_run=run.dry_run)
     counter = counter_of(asked, server, dataset)
     if run.dry_run:
-        _show(plan, asked.model, counter, server)
+        _show(plan, asked, counter, server)
         return
     loaded = ready(asked, speed, server, counter)
     plan = plan.fitting(loaded.count, loaded.max_positions)
@@ -147,6 +149,7 @@ def judge(
     from eval_harness.protocols.frames.record import run_record
     from eval_harness.run.results import Results
 
+    refuse_unused(asked, speed, server, dry_run=dry_run)
     record, rows, questions = run_record(run), judging.to_judge(run), read_questions(run)
     counter = server.tokenizer if is_remote(asked.model) else asked.model
     if dry_run:
@@ -206,15 +209,15 @@ def agree(
     Console(width=max(100, get_terminal_size().columns)).print(shown(compared))
 
 
-def _show(plan: FramesPlan, model: str, counter: str, server: options.Server) -> None:
+def _show(plan: FramesPlan, asked: options.Prompted, counter: str, server: options.Server) -> None:
     """Previews a plan: its first prompts, cut to fit, and the most further prompts that each search may take."""
     from builders.tokens import token_counter
     from eval_harness.models.local import find_checkpoint
     from eval_harness.models.template import load_config, load_tokenizer, position_limit
 
-    positions = server.max_positions
-    if not is_remote(model):
-        found = find_checkpoint(model, weights=False)
+    positions = asked.max_positions
+    if positions is None and not is_remote(asked.model):
+        found = find_checkpoint(asked.model, weights=False)
         positions = position_limit(load_config(found.folder, found.name), load_tokenizer(found.folder, found.name))
     if positions:
         plan = plan.fitting(token_counter(counter).count, positions)

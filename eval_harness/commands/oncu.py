@@ -12,6 +12,7 @@ from builders.errors import SetupError
 from builders.options import SEVERAL, grouped, option
 from eval_harness.commands import options
 from eval_harness.commands.asking import answered, completed, counter_of, ready, show_plan
+from eval_harness.commands.unused import refuse_unused
 from eval_harness.conditions.ranking import ENCODER, RANKERS
 from eval_harness.data.dataset import check_parts, open_dataset
 from eval_harness.methods.retrieved import K
@@ -110,6 +111,7 @@ def oncu(
         encoder=encoder,
     )
     plan = completed(plan, asked, speed)
+    refuse_unused(asked, speed, server, dry_run=run.dry_run)
     counter = counter_of(asked, server, dataset)
     if run.dry_run:
         show_plan(plan, counter, server.prices)

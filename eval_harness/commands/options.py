@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from builders.device import DType
 from builders.errors import SetupError
@@ -61,6 +61,18 @@ class Prompted:
 
     model: Annotated[str, option("model", "Or openai:MODEL behind a chat endpoint.")]
     system: Annotated[str | None, option("system")] = None
+    template_field: Annotated[list[str] | None, option("template_field", "Local models only.", metavar="KEY=VALUE")] = (
+        None
+    )
+    thinking_marks: Annotated[str | None, option("thinking_marks", metavar="'OPEN CLOSE'")] = None
+    max_positions: Annotated[int | None, option("max_positions", min=1)] = None
+
+    def fields(self) -> dict[str, Any]:
+        """The fields for the chat template; SetupError for any that is not KEY=VALUE."""
+        from eval_harness.models.chat_api import request_fields
+
+        return request_fields(self.template_field or (), "--template-field")
+
     max_new_tokens: Annotated[int | None, option("max_new_tokens", "Default: by task.", min=1)] = None
 
 
@@ -95,7 +107,6 @@ class Server:
 
     base_url: Annotated[str | None, option("base_url", panel=SERVER)] = None
     tokenizer: Annotated[str | None, option("tokenizer", "Default: the dataset's.", panel=SERVER)] = None
-    max_positions: Annotated[int | None, option("max_positions", panel=SERVER, min=1)] = None
     concurrency: Annotated[int, option("concurrency", panel=SERVER, min=1)] = 4
     timeout: Annotated[float, option("timeout", panel=SERVER, min=1)] = 600
     limit_field: Annotated[LimitField, option("limit_field", panel=SERVER)] = "max_tokens"
@@ -114,7 +125,6 @@ class Server:
 
         return ChatOptions(
             base_url=self.base_url,
-            max_positions=self.max_positions,
             concurrency=self.concurrency,
             timeout_s=self.timeout,
             limit_field=self.limit_field,

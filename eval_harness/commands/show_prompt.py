@@ -11,8 +11,10 @@ from builders.options import MEANS, DatasetFolder, grouped, option
 from eval_harness.commands import options
 from eval_harness.data.dataset import check_parts, find_instance, open_dataset
 from eval_harness.models import is_remote
+from eval_harness.models.limits import chosen, limit_of
 from eval_harness.models.local import find_checkpoint
-from eval_harness.models.template import Template, load_config, load_tokenizer, position_limit
+from eval_harness.models.template import Template, load_config, load_tokenizer
+from eval_harness.models.thoughts import marks_of
 from eval_harness.run.plan import Plan
 
 
@@ -50,14 +52,16 @@ def show_prompt(
         raise SetupError(f"{id} has no {method} prompt: it has no passages to show under this condition")
     checkpoint = find_checkpoint(asked.model, weights=False)
     tokenizer = load_tokenizer(checkpoint.folder, checkpoint.name)
-    template = Template(tokenizer, checkpoint.name, asked.system)
+    marks = marks_of(asked.thinking_marks)
+    template = Template(tokenizer, checkpoint.name, asked.system, asked.fields(), marks)
     text, n_tokens = template.render(prompt), len(template.encode(prompt))
-    limit = position_limit(load_config(checkpoint.folder, checkpoint.name), tokenizer)
+    config = load_config(checkpoint.folder, checkpoint.name)
+    limit, source = chosen(limit_of(config, tokenizer), asked.max_positions, config)
     room = asked.max_new_tokens or plan.limits.of(setting, instance.spec, limit - n_tokens)
     verdict = "fits" if n_tokens + room <= limit else "overlength"
     typer.echo(text, nl=False)
     typer.echo("", err=True)
-    typer.echo(f"tokens: {n_tokens} + {room} for the output, of {limit}: {verdict}", err=True)
+    typer.echo(f"tokens: {n_tokens} + {room} for the output, of {limit}: {verdict} ({source})", err=True)
     typer.echo(f"sha256 of the prompt, as in results.jsonl: {_digest(prompt)}", err=True)
     typer.echo(f"sha256 of this text: {_digest(text)}", err=True)
 

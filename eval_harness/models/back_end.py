@@ -6,6 +6,7 @@ from typing import Any, Literal, Protocol
 
 from builders.device import DType
 from eval_harness.models.base import Model
+from eval_harness.models.thoughts import Marks
 
 Attention = Literal["sdpa", "flash"]
 LimitField = Literal["max_tokens", "max_completion_tokens"]
@@ -27,6 +28,7 @@ class ChatOptions:
     tries: int = 6
     timeout_s: float = 600
     limit_field: LimitField = "max_tokens"
+    marks: Marks | None = None
     fields: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -42,6 +44,9 @@ class ModelOptions:
     system: str | None = None
     tokenizer: str = "smollm2"
     server: ChatOptions = field(default_factory=ChatOptions)
+    template_fields: Mapping[str, Any] = field(default_factory=dict)
+    marks: Marks | None = None
+    max_positions: int | None = None
 
 
 class BackEnd(Protocol):

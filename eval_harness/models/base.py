@@ -35,13 +35,14 @@ class Unasked(GenerationError):
 
 
 class Model(Protocol):
-    """A model that answers prompts greedily, each as if it were alone.
-
-    `max_positions` bounds prompt and output together, in tokens.
-    """
+    """A model that answers prompts greedily, each as if it were alone."""
 
     name: str
-    max_positions: int
+
+    @property
+    def max_positions(self) -> int:
+        """Its limit on prompt and output together, in tokens."""
+        ...
 
     def count(self, prompt: str) -> int:
         """Tokens of the prompt as it is sent, template and special tokens included."""

@@ -11,13 +11,15 @@ from eval_harness.models.back_end import ChatOptions
 from eval_harness.models.base import Generation, GenerationError
 from eval_harness.models.chat_http import Endpoint
 from eval_harness.models.chat_reply import Reply
+from eval_harness.models.limits import UNKNOWN, Limit
+from eval_harness.models.thoughts import named
 
 _GREEDY: dict[str, Any] = {"temperature": 0, "seed": 0}
 _OURS = {"model", "messages", "max_tokens", "max_completion_tokens", "n", "stream"}
 _PROBE = "Reply with the word OK."
 _PROBE_TOKENS = 256  # a reasoning model thinks even about this
 _PROBE_TRIES = 3
-_UNKNOWN_LIMIT = 1 << 62
+_SERVERS_WORD = "/models of the server"
 
 
 class ChatModel:
@@ -30,13 +32,23 @@ class ChatModel:
         if ours := _OURS & options.fields.keys():
             raise SetupError(f"the request field {', '.join(sorted(ours))} is set by the run itself; leave it out")
         self.name = name
-        self.max_positions = options.max_positions or _UNKNOWN_LIMIT
         self._counter = counter
         self._endpoint = endpoint
         self._options = options
         self._decoding = {key: value for key, value in {**_GREEDY, **options.fields}.items() if value is not None}
         self._served = _Served()
         self._probe_reply: Reply | None = None
+        self._limit: Limit | None = None
+
+    @property
+    def max_positions(self) -> int:
+        """The most tokens of prompt and output together; asks the server once what it says."""
+        return self._limited().tokens
+
+    @property
+    def limit_source(self) -> str:
+        """What says so."""
+        return self._limited().source
 
     @property
     def concurrency(self) -> int:
@@ -72,6 +84,8 @@ class ChatModel:
 
         SetupError where that is refused, so that a wrong address, key or field shows before a run.
         """
+        said = self._limited()
+        of_server = {"max_positions_from": said.source} if said.source == _SERVERS_WORD else {}
         return {
             "name": self.name,
             "host": self._endpoint.host,
@@ -79,7 +93,9 @@ class ChatModel:
             "system": self._options.system,
             "decoding": self._decoding,
             "limit_field": self._options.limit_field,
-            "max_positions": self._options.max_positions,
+            "max_positions": said.tokens if of_server else self._options.max_positions,
+            **of_server,
+            **({"thinking_marks": self._options.marks} if self._options.marks else {}),
             "tokenizer": {
                 "name": self._counter.name,
                 "sha256": self._counter.sha256,
@@ -108,12 +124,23 @@ class ChatModel:
         self._served.add(reply)
         own = (reply.text, reply.reasoning)
         return Generation(
-            text=reply.text,
+            text=named(reply.text, self._options.marks),
             n_prompt_tokens=self.count(prompt) if reply.n_prompt_tokens is None else reply.n_prompt_tokens,
             n_new_tokens=sum(map(self._counter.count, own)) if reply.n_new_tokens is None else reply.n_new_tokens,
             truncated=reply.truncated,
             n_cached_tokens=reply.n_cached_tokens or 0,
         )
+
+    def _limited(self) -> Limit:
+        """The smaller of what the user and the server say."""
+        if self._limit is None:
+            asked = self._options.max_positions
+            said = self._endpoint.context_length(self.name)
+            if said is not None and (asked is None or said < asked):
+                self._limit = Limit(said, _SERVERS_WORD)
+            else:
+                self._limit = Limit(asked, "--max-positions") if asked else Limit(UNKNOWN, "the server says no limit")
+        return self._limit
 
     def _probe(self) -> Reply:
         if self._probe_reply is None:
@@ -162,7 +189,7 @@ def load_chat_model(name: str, tokenizer: str, options: ChatOptions) -> ChatMode
     return ChatModel(name, token_counter(tokenizer), endpoint, options)
 
 
-def request_fields(written: Iterable[str]) -> dict[str, Any]:
+def request_fields(written: Iterable[str], what: str = "request field") -> dict[str, Any]:
     """Request fields from KEY=VALUE, the value read as JSON where it is JSON and as text elsewhere.
 
     SetupError where a key is missing or given twice.
@@ -171,13 +198,13 @@ def request_fields(written: Iterable[str]) -> dict[str, Any]:
     for item in written:
         key, equals, value = item.partition("=")
         if not key or not equals or key in fields:
-            raise SetupError(f"request field {item!r} is not KEY=VALUE with a key of its own")
+            raise SetupError(f"{what} {item!r} is not KEY=VALUE with a key of its own")
         if value == "None":
-            raise SetupError(f"request field {item!r}: None is text in JSON; write {key}=null for nothing")
+            raise SetupError(f"{what} {item!r}: None is text in JSON; write {key}=null for nothing")
         try:
             fields[key] = json.loads(value)
         except RecursionError:
-            raise SetupError(f"request field {shortened(item)!r} is nested too deeply") from None
+            raise SetupError(f"{what} {shortened(item)!r} is nested too deeply") from None
         except ValueError:
             fields[key] = value
     return fields

@@ -5,11 +5,12 @@ import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from builders.errors import SetupError
 from eval_harness.models.base import GenerationError, Unasked
-from eval_harness.models.chat_reply import Reply, Trouble, read, short
+from eval_harness.models.chat_reply import Reply, Trouble, context_length, read, short
 
 if TYPE_CHECKING:
     from httpx2 import URL, AsyncClient
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 OPENAI_URL = "https://api.openai.com/v1"
 LONGEST_WAIT_S = 60.0
 _CONNECT_S = 30.0
+_LIST_S = 10.0  # for the list of models
+_CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
+_PROXIES = tuple(each for name in ("ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY") for each in (name, name.lower()))
 _SHORTEST_SECRET = 8  # characters: a shorter key is a placeholder such as EMPTY
 
 
@@ -45,6 +49,7 @@ class Endpoint:
         # Credentials apart, since the client logs addresses.
         self._auth = (url.username, url.password) if url.userinfo else None
         self._url = url.copy_with(username=None, password=None, path=f"{url.path.rstrip('/')}/chat/completions")
+        self._list_url = self._url.copy_with(path=f"{url.path.rstrip('/')}/models")
         key = _key()
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._secrets = [text for text in (key, url.password) if len(text) >= _SHORTEST_SECRET]
@@ -64,18 +69,51 @@ class Endpoint:
         return asyncio.run(self._ask_all(requests, tries or self._tries))
 
     async def _ask_all(self, requests: Sequence[Mapping[str, Any]], tries: int) -> list[Reply | GenerationError]:
-        from httpx2 import AsyncClient, Limits, Timeout
+        from httpx2 import Limits, Timeout
 
         gate = asyncio.Semaphore(self.concurrency)
         timeout = Timeout(None, connect=_CONNECT_S)
         limits = Limits(max_connections=self.concurrency)
-        async with AsyncClient(headers=self._headers, auth=self._auth, timeout=timeout, limits=limits) as client:
+        async with self._client(timeout=timeout, limits=limits) as client:
 
             async def answer(request: Mapping[str, Any]) -> Reply | GenerationError:
                 async with gate:
                     return await self._ask_one(client, request, tries)
 
             return await asyncio.gather(*map(answer, requests))
+
+    def context_length(self, model: str) -> int | None:
+        """The limit on prompt and output that the server's list of models names for one; None where it names none."""
+        return context_length(asyncio.run(self._models()), model)
+
+    async def _models(self) -> bytes:
+        """The list of models as it came; empty where the server gives none."""
+        from httpx2 import RequestError
+
+        try:
+            async with self._client(timeout=_LIST_S) as client:
+                response = await client.get(self._list_url)
+        except RequestError:
+            return b""
+        return bytes(response.content) if response.status_code == 200 else b""
+
+    def _client(self, **settings: Any) -> "AsyncClient":
+        """A client of the server; SetupError, which names the variable, where the environment's settings are wrong."""
+        from httpx2 import AsyncClient
+
+        try:
+            return AsyncClient(headers=self._headers, auth=self._auth, **settings)
+        except (ImportError, OSError, ValueError) as error:
+            names = _CERTIFICATES if isinstance(error, OSError) else _PROXIES
+            given = [name for name in names if os.environ.get(name)]
+            missing = [name for name in given if names is _CERTIFICATES and not Path(os.environ[name]).exists()]
+            found = missing or given
+            if not found:
+                raise
+            what = "names no certificates that can be read" if isinstance(error, OSError) else "names no usable proxy"
+            raise SetupError(
+                f"{' or '.join(found)} {what} ({type(error).__name__}); unset it, or set it to one that works"
+            ) from None
 
     async def _ask_one(self, client: "AsyncClient", request: Mapping[str, Any], tries: int) -> Reply | GenerationError:
         message = ""

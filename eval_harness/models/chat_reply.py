@@ -11,6 +11,29 @@ _PASSING = {408, 409, 425, 429}  # and every 5xx
 _STOPPING = {401, 402}  # no key, or no money: the next prompt would fare no better
 
 
+End = Literal["whole", "truncated", "filtered", "broken"]
+# Reasons for the end of an output that are not a stop, by the names that servers give them, without capitals: those of
+# OpenAI, vLLM, SGLang, TGI, Anthropic, Gemini, Mistral, DeepSeek and Cohere.
+_ENDS: dict[str, End] = {
+    **dict.fromkeys(
+        "length max_tokens max_output_tokens max_length model_length token_limit incomplete "
+        "model_context_window_exceeded max_new_tokens context_length_exceeded".split(),
+        "truncated",
+    ),
+    **dict.fromkeys(
+        "content_filter content_filtered safety recitation blocklist prohibited_content spii image_safety language "
+        "refusal error_toxic sensitive guardrail_intervened".split(),
+        "filtered",
+    ),
+    **dict.fromkeys(
+        "error abort aborted cancelled canceled timeout user_cancel insufficient_system_resource network_error "
+        "error_limit malformed_function_call internal_error".split(),
+        "broken",
+    ),
+}
+_LENGTHS = ("max_model_len", "context_length", "context_window", "max_context_length", "max_seq_len", "n_ctx")
+
+
 class Reply(NamedTuple):
     """One chat completion; a count is None where the server gave none.
 
@@ -50,11 +73,30 @@ def read(status: int, body: bytes) -> Reply | Trouble:
     if not isinstance(choice, dict) or not _is_message(message):
         return Trouble(f"no chat completion: {_decoded(body)}", "retry")
     finish = choice.get("finish_reason")
-    if finish == "content_filter":
-        return Trouble("stopped by the server's content filter", "give up")
-    if finish in ("error", "abort"):
+    end = ended_by(finish)
+    if end == "filtered":
+        return Trouble(f"stopped by the server's content filter ({finish})", "give up")
+    if end == "broken":
         return Trouble(f"broken off by the server: {choice.get('error', finish)}", "retry")
-    return _reply(fields, message, truncated=finish == "length")
+    return _reply(fields, message, truncated=end == "truncated")
+
+
+def ended_by(finish: Any) -> End:
+    """What a server's reason for the end of an output means; one that is not known, or none, means that it is whole."""
+    return _ENDS.get(finish.strip().casefold().removeprefix("finish_reason_"), "whole") if _is_text(finish) else "whole"
+
+
+def context_length(body: bytes, model: str) -> int | None:
+    """The limit on prompt and output that a list of models names for one of them, or for the only one."""
+    listed = _fields(body).get("data")
+    models = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    mine = [one for one in models if one.get("id") == model] or (models if len(models) == 1 else [])
+    named = (_count(fields.get(name)) for one in mine for fields in (one, _inner(one, "meta")) for name in _LENGTHS)
+    return next(filter(None, named), None)
+
+
+def _is_text(value: Any) -> TypeGuard[str]:
+    return isinstance(value, str)
 
 
 def _is_message(found: Any) -> TypeGuard[dict[str, Any]]:

@@ -10,7 +10,8 @@ from builders.errors import SetupError
 from eval_harness.models.back_end import Attention
 from eval_harness.models.base import MARKS, Generation, GenerationError
 from eval_harness.models.limits import Limit, chosen, limit_of
-from eval_harness.models.prefix import can_share, prefilled, shared_length, spread
+from eval_harness.models.network import moving_rope, shares_prefixes
+from eval_harness.models.prefix import prefilled, shared_length, spread
 from eval_harness.models.rendering import first_line
 from eval_harness.models.stops import stop_ids
 from eval_harness.models.template import Template, load_tokenizer
@@ -18,7 +19,6 @@ from eval_harness.models.thoughts import Marks, kept_tokens, named
 from eval_harness.models.tokenised import Tokenised
 
 _IMPLEMENTATIONS = {"sdpa": "sdpa", "flash": "flash_attention_2"}
-_MOVING_ROPE = {"dynamic", "longrope"}  # rotations that depend on the longest text of a batch
 
 
 class Prefilled(NamedTuple):
@@ -85,7 +85,7 @@ class HfModel:
         self.folder, self.name, self._revision = known_as
         self.network = network
         self._device = network.device.type
-        self._attention = attention
+        self._attention = "eager" if network.config._attn_implementation == "eager" else attention
         self._in_training = False
         self._marks = marks
         self._unseen = _unseen_ids(tokenizer, marks)
@@ -96,8 +96,8 @@ class HfModel:
         self._decoding = GenerationConfig(
             do_sample=False, eos_token_id=self.stops or None, pad_token_id=self._pad_id(), use_cache=True
         )
-        self._alone = _has_moving_rope(network.config)
-        self._shares = not self._alone and can_share(network)
+        self._alone = moving_rope(network.config)
+        self._shares = shares_prefixes(network)
         self._bound(limit_of(network.config, tokenizer))
 
     def _bound(self, limit: Limit) -> None:
@@ -231,14 +231,17 @@ def _load(folder: Path, name: str, dtype: str, attention: Attention) -> Any:
             "--attention flash needs a CUDA GPU, the package flash-attn, and bfloat16 or float16; use --attention sdpa"
         )
     logging.disable_progress_bar()
-    try:
+
+    def load(implementation: str) -> Any:
         return AutoModelForCausalLM.from_pretrained(
-            str(folder),
-            dtype=getattr(torch, dtype),
-            attn_implementation=_IMPLEMENTATIONS[attention],
-            use_safetensors=True,
+            str(folder), dtype=getattr(torch, dtype), attn_implementation=implementation, use_safetensors=True
         )
+
+    try:
+        return load(_IMPLEMENTATIONS[attention])
     except (OSError, ValueError) as error:
+        if attention == "sdpa" and "scaled_dot_product_attention" in str(error):  # Gemma 2, gpt-oss
+            return load("eager")
         raise SetupError(f"model {name} cannot be loaded: {first_line(error)}") from None
 
 
@@ -262,13 +265,6 @@ def _unseen_ids(tokenizer: Any, marks: Marks | None) -> set[int]:
     special |= dict(zip(tokenizer.all_special_ids, tokenizer.all_special_tokens, strict=True))
     kept = {*MARKS, *kept_tokens({*special.values()}, marks)}
     return {id for id, content in special.items() if content not in kept}
-
-
-def _has_moving_rope(config: Any) -> bool:
-    """Whether the positions of a text are turned by an angle that depends on how long the batch is."""
-    rope = getattr(config.get_text_config(), "rope_parameters", None) or {}
-    kinds = [rope, *(part for part in rope.values() if isinstance(part, dict))]
-    return any(kind.get("rope_type") in _MOVING_ROPE for kind in kinds)
 
 
 def _device_name(device: str) -> str:

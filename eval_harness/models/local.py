@@ -29,13 +29,22 @@ class Local:
 
     says = "a bundled name, a folder, a GGUF file, or a Hub id (id@revision)"
     remote = False
+    takes = frozenset("system template_field thinking_marks max_positions dtype attention prefix_reuse".split())
 
     def load(self, name: str, options: ModelOptions) -> Model:
         """The model of a checkpoint; SetupError where it is not to be had."""
         checkpoint = find_checkpoint(name)
         from eval_harness.models.hf import HfModel
 
-        return HfModel(*checkpoint, options.dtype, options.attention, options.system)
+        return HfModel(
+            *checkpoint,
+            options.dtype,
+            options.attention,
+            options.system,
+            fields=options.template_fields,
+            marks=options.marks,
+            max_positions=options.max_positions,
+        )
 
 
 def find_checkpoint(spec: str, *, weights: bool = True) -> Checkpoint:

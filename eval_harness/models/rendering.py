@@ -34,11 +34,15 @@ def render(
 
 def switches(tokenizer: Any) -> list[str]:
     """The fields beside the messages that a chat template reads, sorted; `--template-field` sets them."""
-    from jinja2 import meta
+    from jinja2 import meta, nodes
 
     source = tokenizer.get_chat_template()
     parsed = _compiled(source).environment.parse(source)
-    return sorted(meta.find_undeclared_variables(parsed) - _GIVEN - {*tokenizer.special_tokens_map})
+    asked = [test.node for test in parsed.find_all(nodes.Test) if test.name in ("defined", "undefined", "none")]
+    asked += [found.node for found in parsed.find_all(nodes.Filter) if found.name in ("default", "d")]
+    own = {name.name for name in parsed.find_all(nodes.Name) if name.ctx == "store"}
+    own -= {node.name for node in asked if isinstance(node, nodes.Name)}  # these get a default where they are not given
+    return sorted(meta.find_undeclared_variables(parsed) - _GIVEN - own - {*tokenizer.special_tokens_map})
 
 
 def reads_clock(tokenizer: Any) -> bool:

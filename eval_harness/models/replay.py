@@ -7,6 +7,7 @@ from builders.errors import SetupError
 from eval_harness.models.back_end import ModelOptions
 from eval_harness.models.base import Model
 from eval_harness.models.fake import replaying
+from eval_harness.models.thoughts import named
 
 
 class Replay:
@@ -14,10 +15,11 @@ class Replay:
 
     says = "the outputs of a run, given by its results.jsonl; no model is loaded"
     remote = True
+    takes = frozenset(["tokenizer", "thinking_marks"])
 
     def load(self, name: str, options: ModelOptions) -> Model:
         """A model that answers the prompts of the run alone; SetupError where the file cannot be used."""
-        return replaying(_outputs(Path(name)))
+        return replaying({key: named(output, options.marks) for key, output in _outputs(Path(name)).items()})
 
 
 def _outputs(path: Path) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """Which tokens end an output: those of both configuration files, the tokenizer's, and the template's end of a turn."""
 
+from pathlib import Path
 from typing import Any
 
 from builders.errors import SetupError
@@ -18,6 +19,15 @@ def stop_ids(tokenizer: Any, name: str, config: Any, generation_config: Any) -> 
         ids.update(tokenizer.get_vocab().get(token) for token in _TURN_ENDS)
         ids.add(turn_end(tokenizer, name))
     return sorted(id for id in ids if id is not None)
+
+
+def load_generation_config(folder: Path, config: Any) -> Any:
+    """The settings of generation in a model folder, made from its configuration where it has none."""
+    from transformers import GenerationConfig
+
+    if (folder / "generation_config.json").is_file():
+        return GenerationConfig.from_pretrained(str(folder))
+    return GenerationConfig.from_model_config(config)
 
 
 def turn_end(tokenizer: Any, name: str) -> int | None:

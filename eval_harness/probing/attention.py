@@ -204,6 +204,12 @@ def watching(model: Any, watch: Watch) -> Iterator[Watch]:
         model.set_attn_implementation(before)
 
 
+def check_watched(network: Any) -> None:
+    """Raises SetupError for a network whose attention is not sdpa's: what it caps or adds would be missing."""
+    if not network._supports_sdpa:
+        raise SetupError("the attention of this model has caps or sinks that sdpa lacks, so it cannot be probed")
+
+
 def probed_layers(config: Any) -> list[int]:
     """The layers whose heads can retrieve: those of full attention; all where every layer has the same window."""
     text = config.get_text_config()

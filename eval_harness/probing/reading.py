@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 from builders.prompts import Prompt
 from eval_harness.models.base import Attends
 from eval_harness.models.prefix import shared_length, spread
-from eval_harness.probing.attention import Scores, Watch, probed_layers, watching
+from eval_harness.probing.attention import Scores, Watch, check_watched, probed_layers, watching
 from eval_harness.probing.spans import Span, token_spans
 
 if TYPE_CHECKING:
@@ -88,4 +88,5 @@ def pooled(scores: Scores, pooling: Pooling) -> Any:
 
 def layers_of(model: Attends) -> list[int]:
     """The layers of a model that can be probed."""
+    check_watched(model.network)
     return probed_layers(model.network.config)

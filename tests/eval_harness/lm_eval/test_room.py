@@ -44,6 +44,29 @@ def test_a_model_that_cannot_be_read_is_not_checked_and_the_log_says_so(caplog: 
     assert "not checked whether prompts fit /no/such/model" in caplog.text
 
 
-def test_a_model_behind_an_endpoint_is_not_checked() -> None:
-    check_room(["x" * 9999], NEW, {"model": "gpt", "base_url": "http://localhost/v1"})
-    check_room(["x" * 9999], NEW, {})
+def test_a_model_behind_an_endpoint_is_not_checked(caplog: pytest.LogCaptureFixture) -> None:
+    for settings in ({"model": "gpt", "base_url": "http://localhost/v1"}, {}, {"max_length": 300}):
+        caplog.clear()
+        check_room(["x" * 9999], NEW, settings)
+        assert "not checked" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "name", ["max_length", "max_model_len", "context_length", "max_seq_len", "max_context_len", "n_ctx"]
+)
+def test_every_back_ends_own_name_for_its_limit_is_read(model: tuple[HfModel, str], name: str) -> None:
+    """vLLM's, SGLang's; an API model has one token less than it says."""
+    ours, folder = model
+    prompt = fitting(ours, 100 - NEW)
+    check_room([prompt], NEW, {"pretrained": folder, name: 100})
+    check_room([prompt], NEW, {"model": "m", "tokenizer": folder, name: "101"})
+    for settings in ({"pretrained": folder, name: 99}, {"model": "m", "tokenizer": folder, name: 100}):
+        with pytest.raises(SetupError, match="takes 99"):
+            check_room([prompt], NEW, settings)
+
+
+def test_a_limit_on_the_prompt_alone(model: tuple[HfModel, str]) -> None:
+    ours, folder = model
+    check_room([fitting(ours, 100)], NEW, {"pretrained": folder, "max_input_len": 100})
+    with pytest.raises(SetupError):
+        check_room([fitting(ours, 101)], NEW, {"pretrained": folder, "max_input_len": 100})

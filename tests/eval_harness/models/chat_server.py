@@ -38,6 +38,7 @@ class ChatServer:
     answer: Callable[[str], Any]
     asked: list[dict[str, Any]] = field(default_factory=list)
     authorizations: list[str | None] = field(default_factory=list)
+    models: Any = None  # the list of models that it gives, none by default
     most_at_once: int = 0
     closing: threading.Event = field(default_factory=threading.Event)
     _faults: list[Fault] = field(default_factory=list)
@@ -137,6 +138,12 @@ class _Handler(BaseHTTPRequestHandler):
             self._hang_up(reset=fault.drop == "reset")
         else:
             self._send(fault, body if isinstance(body, bytes) else json.dumps(body).encode())
+
+    def do_GET(self) -> None:
+        running: ChatServer = self.server.running  # type: ignore[attr-defined]
+        listed = running.models if self.path == "/v1/models" else None
+        fault = Fault(404) if listed is None else Fault()
+        self._send(fault, json.dumps(listed or {}).encode())
 
     def _send(self, fault: Fault, body: bytes) -> None:
         self.send_response(fault.status)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eval_harness.models.chat_http import retry_after_s, wait_s
-from eval_harness.models.chat_reply import Reply, Trouble, read, short
+from eval_harness.models.chat_reply import Reply, Trouble, context_length, ended_by, read, short
 from tests.eval_harness.models.chat_server import completion
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
@@ -186,6 +186,45 @@ def test_finish_reasons() -> None:
     assert not reply(completion("x", finish="stop")).truncated
     assert trouble(200, completion("x", finish="content_filter")).then == "give up"
     assert trouble(200, completion("x", finish="error")).then == "retry"
+
+
+@pytest.mark.parametrize(
+    ("finish", "end"),
+    [
+        *((name, "truncated") for name in ("length", "max_tokens", "MAX_TOKENS", "FINISH_REASON_MAX_TOKENS")),
+        *((name, "truncated") for name in ("model_length", "model_context_window_exceeded", " Length ")),
+        *((name, "filtered") for name in ("content_filter", "SAFETY", "RECITATION", "PROHIBITED_CONTENT", "refusal")),
+        *((name, "broken") for name in ("insufficient_system_resource", "error", "abort", "ERROR", "timeout")),
+        *((name, "whole") for name in ("stop", "STOP", "end_turn", "eos", "eos_token", "COMPLETE", "", None, 7, "new")),
+    ],
+)
+def test_reasons_of_servers_for_the_end_of_an_output(finish: Any, end: str) -> None:
+    assert ended_by(finish) == end
+    body = completion("x", finish=finish)
+    if end in ("whole", "truncated"):
+        assert reply(body).truncated == (end == "truncated")
+    else:
+        assert trouble(200, body).then == ("give up" if end == "filtered" else "retry")
+
+
+@pytest.mark.parametrize(
+    ("body", "length"),
+    [
+        ({"data": [{"id": "m", "max_model_len": 4096}]}, 4096),
+        ({"data": [{"id": "a", "max_model_len": 1}, {"id": "m", "context_length": 8192}]}, 8192),
+        ({"data": [{"id": "served-under-another-name", "max_model_len": 4096}]}, 4096),
+        ({"data": [{"id": "m", "meta": {"n_ctx": 2048, "n_ctx_train": 131072}}]}, 2048),
+        ({"data": [{"id": "a", "max_model_len": 1}, {"id": "b", "max_model_len": 2}]}, None),
+        ({"data": [{"id": "m"}]}, None),
+        ({"data": [{"id": "m", "max_model_len": "4096"}]}, None),
+        ({"data": [{"id": "m", "max_model_len": 0}]}, None),
+        ({"data": {"id": "m"}}, None),
+        ([], None),
+    ],
+)
+def test_the_limit_in_a_list_of_models(body: Any, length: int | None) -> None:
+    assert context_length(json.dumps(body).encode(), "m") == length
+    assert context_length(b"<html>", "m") is None
 
 
 @pytest.mark.parametrize(

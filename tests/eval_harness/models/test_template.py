@@ -1,10 +1,11 @@
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from builders.errors import SetupError
 from eval_harness.models.template import Template, load_config, load_tokenizer, position_limit
-from tests.eval_harness.conftest import SPECIAL, save_model, save_tokenizer
+from tests.eval_harness.conftest import CHAT_TEMPLATE, SPECIAL, save_model, save_tokenizer
 
 FRAME = "<s>{}<|im_start|>user\n{}<|im_end|>\n<|im_start|>assistant\n"
 
@@ -68,3 +69,46 @@ def test_the_limit_is_the_smaller_one(tmp_path: Path) -> None:
     assert position_limit(config, tokenizer) == 131072
     tokenizer.model_max_length = 128000
     assert position_limit(config, tokenizer) == 128000
+
+
+DATED = "{{ strftime_now('%d %B %Y') }} {{ date_string }} {% for m in messages %}{{ m.content }}{% endfor %}"
+SWITCHED = (
+    "{% if thinking is not defined %}{% set thinking = true %}{% endif %}{% for m in messages %}"
+    "{% if m.role == 'system' and '/no_think' in m.content %}{% set ns = namespace(text=m.content.replace('/no_think', "
+    "'')) %}no thoughts: {{ ns.text | trim }};{% elif m.role == 'system' and m.content == 'DROP' %}"
+    "{% else %}{{ m.role }}: {{ m.content }};{% endif %}{% endfor %}{% if thinking %}<think>{% endif %}"
+)
+
+
+def saved(folder: Path, jinja: str) -> Any:
+    save_tokenizer(folder, chat=True)
+    (folder / "chat_template.jinja").write_text(jinja)
+    return load_tokenizer(folder, "m")
+
+
+def test_the_clock_is_fixed_and_recorded(tmp_path: Path) -> None:
+    template = Template(saved(tmp_path, DATED), "m")
+    assert template.render("x") == "26 July 2024 26 Jul 2024 x"
+    assert template.describe()["template_date"] == "2024-07-26"
+    assert with_template(tmp_path, CHAT_TEMPLATE).describe()["template_date"] is None
+
+
+def test_what_a_template_makes_of_the_real_system_text_is_sent(tmp_path: Path) -> None:
+    tokenizer = saved(tmp_path, SWITCHED)
+    assert Template(tokenizer, "m", "Be brief. /no_think").render("x") == "no thoughts: Be brief.;user: x;<think>"
+    assert Template(tokenizer, "m", " Be brief.").render("x") == "system:  Be brief.;user: x;<think>"
+    with pytest.raises(SetupError, match="drops this system text"):
+        Template(tokenizer, "m", "DROP")
+
+
+def test_fields_that_a_template_reads_are_given_to_it_and_others_are_refused(tmp_path: Path) -> None:
+    tokenizer = saved(tmp_path, SWITCHED)
+    template = Template(tokenizer, "m", fields={"thinking": False})
+    assert (template.render("x"), template.opened) == ("user: x;", "")
+    assert template.describe()["template_fields"] == {"thinking": False}
+    assert Template(tokenizer, "m").opened == "<think>"
+    with pytest.raises(SetupError, match=r"--template-field enable_thinking: .* does not read it; it reads thinking"):
+        Template(tokenizer, "m", fields={"enable_thinking": False})
+    tokenizer.chat_template = None
+    with pytest.raises(SetupError, match="no chat template, so --template-field does nothing"):
+        Template(tokenizer, "m", fields={"thinking": False})
