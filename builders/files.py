@@ -71,6 +71,14 @@ def checked_folder(path: Path, what: str) -> Path:
     return path
 
 
+def link_or_copy(source: str | Path, target: str | Path) -> None:
+    """Puts a finished file in another place as a link, or as a copy where there are no links."""
+    try:
+        os.link(source, target)
+    except OSError:  # another file system, or one without links
+        shutil.copyfile(source, target)
+
+
 def is_file(path: Path) -> bool:
     """Whether a path is a file; one that no file can have, since it is too long, is none."""
     try:

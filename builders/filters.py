@@ -9,6 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate, pairwise
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -96,7 +97,25 @@ def drop_reasons(
     answers: Sequence[str],
     answer_filter: AnswerFilter,
 ) -> list[str | None]:
-    """Why each candidate is dropped, in order, or None if it is kept; pass no answers where they are not text.
+    """Why each candidate is dropped, in order, or None if it is kept; see `judged`."""
+    return [verdict.reason for verdict in judged(candidates, gold, barred, answers, answer_filter)]
+
+
+class Verdict(NamedTuple):
+    """Why a candidate is dropped, or None; of a near duplicate the place of the kept candidate that it is near to."""
+
+    reason: str | None
+    copy_of: int | None = None
+
+
+def judged(
+    candidates: Sequence[Passage],
+    gold: Sequence[Passage],
+    barred: Iterable[int],
+    answers: Sequence[str],
+    answer_filter: AnswerFilter,
+) -> list[Verdict]:
+    """What is decided of each candidate, in order; pass no answers where they are not text.
 
     Candidates are taken in the order given: of two near duplicates the later one is dropped.
     """
@@ -104,19 +123,19 @@ def drop_reasons(
     answered = answer_filter.hits(answers, candidates)
     near = _near([*gold, *candidates])
     gold_places = set(range(len(gold)))
-    reasons: list[str | None] = []
+    verdicts: list[Verdict] = []
     taken: set[int] = set()
     for place, (candidate, answer) in enumerate(zip(candidates, answered, strict=True), start=len(gold)):
         if candidate.row in forbidden or near[place] & gold_places:
-            reasons.append("gold_overlap")
+            verdicts.append(Verdict("gold_overlap"))
         elif answer is not None:
-            reasons.append("contains_answer")
-        elif near[place] & taken:
-            reasons.append("near_duplicate")
+            verdicts.append(Verdict("contains_answer"))
+        elif near_to := near[place] & taken:
+            verdicts.append(Verdict("near_duplicate", min(near_to) - len(gold)))
         else:
-            reasons.append(None)
+            verdicts.append(Verdict(None))
             taken.add(place)
-    return reasons
+    return verdicts
 
 
 @lru_cache(50_000)

@@ -43,7 +43,7 @@ STAGES = [
     Stage("retrieve", "retrieve", 1, ("gold", "search_index"), ("retrievers", "runs"), plan_retrieve, make_retrieve,
           alone=True),
     Stage("pool", "pool", 1, ("retrieve",), (), plan_pool, make_pool),
-    Stage("filter", "filter", 4, ("pool",), ("seed", "lengths", "reserve", "ratios"), plan_filter, make_filter),
+    Stage("filter", "filter", 5, ("pool",), ("seed", "lengths", "reserve", "ratios"), plan_filter, make_filter),
     Stage("mix", "mix", 3, ("filter",), ("lengths", "ratios", *MIX), plan_mix, make_mix, leaves_out=True),
     Stage("loft", "mix LOFT-style", 3, ("gold",), ("loft", *MIX), plan_loft, make_loft, leaves_out=True),
     Stage("write", "write", 2, ("mix", "loft"), ("rows_per_file",), plan_write, make_write),

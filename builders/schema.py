@@ -180,8 +180,10 @@ POOL = pa.schema(
     ]
 )
 
-# A candidate after the filter: `reason` is null if it is kept; stream is "retrieved" or "random".
-CANDIDATES = POOL.append(pa.field("stream", pa.string())).append(pa.field("reason", pa.string()))
+# A candidate after the filter: `reason` is null where it is kept; stream is "retrieved" or "random"; `copies` are the
+# near duplicates that were dropped for it.
+_COPY = pa.struct([("pid", pa.string()), ("retrievers", pa.list_(pa.string()))])
+CANDIDATES = pa.schema([*POOL, ("stream", pa.string()), ("reason", pa.string()), ("copies", pa.list_(_COPY))])
 
 _PASSAGE = pa.struct(
     [

@@ -1,7 +1,7 @@
 """Reads YAML that people write: each key once, aliases that stay small, dates as text."""
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 import yaml
 
@@ -13,10 +13,11 @@ MOST_VALUES = 20_000  # of a file with its aliases written out
 class _Loader(yaml.SafeLoader):
     """YAML in which nothing is a date: `2024-01-02` is text."""
 
-    yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {
-        first: [(tag, pattern) for tag, pattern in found if not tag.endswith(":timestamp")]
-        for first, found in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in found if not tag.endswith(":timestamp")]
+    for first, found in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
 
 
 def parsed_yaml(text: str, where: str) -> Any:

@@ -1,7 +1,5 @@
 """Dense retrieval: passages and queries as vectors, searched exactly by inner product."""
 
-import os
-import shutil
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -14,6 +12,7 @@ import numpy as np
 from builders.config import RetrieverSpec
 from builders.corpus import Corpus
 from builders.errors import SetupError
+from builders.files import link_or_copy
 from builders.retrieve.base import DECIMALS, Context, Hit, Level, Query, best, checked_options
 from builders.retrieve.embeddings import Embeddings, Stream, read_vectors
 from builders.retrieve.encoders import Encoder, encoder
@@ -84,17 +83,10 @@ def link_vectors(context: Context, folder: Path, streams: Sequence[Stream]) -> N
     with (folder / "rows.bin").open("wb") as rows:
         batches = chain.from_iterable(embeddings.batches(context.corpus, stream) for stream in streams)
         for n, batch in enumerate(batches):
-            _link(batch.path, folder / f"{n:07}.arrow")
+            link_or_copy(batch.path, folder / f"{n:07}.arrow")
             rows.write(batch.rows.astype("<i8").tobytes())
             done += len(batch.rows)
             context.tick(done, total)
-
-
-def _link(source: Path, target: Path) -> None:
-    try:
-        os.link(source, target)
-    except OSError:  # another file system, or one without links
-        shutil.copyfile(source, target)
 
 
 class Vectors:

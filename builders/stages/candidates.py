@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from builders.corpus import Corpus
 from builders.engine import Tick
 from builders.files import read_table, write_table
-from builders.filters import AnswerFilter, drop_reasons
+from builders.filters import AnswerFilter, judged
 from builders.pool import round_robin
 from builders.schema import CANDIDATES, POOL, Found, Role
 from builders.seeds import rng_for, shuffled
@@ -47,7 +47,10 @@ def plan_filter(build: Build) -> list[Shard]:
 
 
 def make_filter(build: Build, shard: Shard, out: Path, tick: Tick) -> Counts:
-    """Writes every candidate of both streams with the reason why it was dropped, null if it is kept."""
+    """Writes every candidate of both streams with the reason why it was dropped, null if it is kept.
+
+    A kept one has the pid and the retrievers of each near duplicate that was dropped for it.
+    """
     corpus, pools = build.corpus, _pools_of(read_table(build.path("pool", shard.name)))
     answer_filter = _answer_filter(build.path("index", "pages"))
     rows, counts = [], Counter[str]()
@@ -55,12 +58,18 @@ def make_filter(build: Build, shard: Shard, out: Path, tick: Tick) -> Counts:
         pool = pools.get(question.id, [])
         random = random_rows(build.recipe.seed, question.id, corpus, {found.row for found in pool}, words_needed(build))
         candidates = [*pool, *map(Found, random)]
-        reasons = drop_reasons(
-            [*map(corpus.at, candidates)], [*map(corpus.passage, gold)], barred, question.text_answers, answer_filter
-        )
-        for found, reason in zip(candidates, reasons, strict=True):
-            stream = STREAMS[found.role]
-            rows.append({**_stored(question.id, found), "stream": stream, "reason": reason})
+        passages = [*map(corpus.at, candidates)]
+        verdicts = judged(passages, [*map(corpus.passage, gold)], barred, question.text_answers, answer_filter)
+        copies: dict[int, list[dict[str, Any]]] = {}
+        for passage, verdict in zip(passages, verdicts, strict=True):
+            if verdict.copy_of is not None:
+                copies.setdefault(verdict.copy_of, []).append(
+                    {"pid": passage.pid, "retrievers": list(passage.retrievers)}
+                )
+        for at, (found, verdict) in enumerate(zip(candidates, verdicts, strict=True)):
+            stream, reason = STREAMS[found.role], verdict.reason
+            of = {"stream": stream, "reason": reason, "copies": copies.get(at, [])}
+            rows.append({**_stored(question.id, found), **of})
             counts[f"{stream}_{reason or 'kept'}"] += 1
         counts["answer_filter_not_applicable"] += question.answer_kind != "text"
     write_table(out, pa.Table.from_pylist(rows, schema=CANDIDATES))

@@ -1,16 +1,19 @@
 """Indexes and runs of the retrievers."""
 
+import json
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from math import isfinite
 from pathlib import Path
+from shutil import copytree
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from builders.config import RetrieverSpec, digest_of
 from builders.engine import Tick
 from builders.errors import SetupError
-from builders.files import write_json
+from builders.files import link_or_copy, replacing, write_json
 from builders.retrieve import RETRIEVERS
 from builders.retrieve.base import Context, Hit, Query, ranked_hits, run_table
 from builders.schema import RUN, Question
@@ -18,6 +21,7 @@ from builders.stages.questions import targets_of
 from builders.text import composed
 from builders.work import Build, Counts, Shard
 
+_AT_SEARCH = {"k", "min_score"}  # settings that no index depends on
 _GIVEN = {"qid": pa.string(), "pid": pa.string(), "score": pa.float64()}  # columns of a finished run
 
 
@@ -27,13 +31,27 @@ def plan_search_index(build: Build) -> list[Shard]:
 
 
 def make_search_index(build: Build, shard: Shard, out: Path, tick: Tick) -> Counts:
-    """Writes one retriever's index, and what its scores depend on."""
+    """Writes one retriever's index, and what its scores depend on.
+
+    An index is kept by what it was made of, so that another retriever's settings, or another k, make none again.
+    """
     context = _context(build, shard.name, tick)
     engine = RETRIEVERS[context.spec.kind]()
-    out.mkdir()
-    engine.index(context, out)
-    write_json(out / "identity.json", engine.identity(context.spec))
+    identity = engine.identity(context.spec)
+    kept = build.cache / "indexes" / _index_key(build, context.spec, identity)
+    if not kept.is_dir():
+        with replacing(kept) as partial:
+            partial.mkdir()
+            engine.index(context, partial)
+            write_json(partial / "identity.json", identity)
+    copytree(kept, out, copy_function=link_or_copy)
     return {}
+
+
+def _index_key(build: Build, spec: RetrieverSpec, identity: dict[str, str]) -> str:
+    """A digest of what an index depends on: all but what is only asked at search."""
+    settings = spec.model_dump(mode="json", exclude=_AT_SEARCH)
+    return digest_of({"corpus": build.digests["index"], "spec": settings, "identity": identity})[:32]
 
 
 def plan_retrieve(build: Build) -> list[Shard]:
@@ -44,8 +62,27 @@ def plan_retrieve(build: Build) -> list[Shard]:
 
 
 def make_retrieve(build: Build, shard: Shard, out: Path, tick: Tick) -> Counts:
-    """Writes one run as Parquet, a row group for each shard of questions; counts the queries without a hit."""
+    """Writes one run as Parquet, a row group for each shard of questions; counts the queries without a hit.
+
+    A run is kept by its retriever and its queries, as an index is.
+    """
     queries = [[query_of(target.question) for target in targets_of(table)] for table in build.tables("gold")]
+    if build.recipe.runs:
+        return _write_run(build, shard, out, queries, tick)
+    spec = build.recipe.retrievers[shard.retriever]
+    index = build.path("search_index", shard.retriever) / "identity.json"
+    made_of = [_index_key(build, spec, json.loads(index.read_text())), spec.model_dump(mode="json"), queries]
+    kept = build.cache / "runs" / digest_of(made_of)[:32]
+    if not kept.is_dir():
+        with replacing(kept) as partial:
+            partial.mkdir()
+            write_json(partial / "counts.json", _write_run(build, shard, partial / "run.parquet", queries, tick))
+    link_or_copy(kept / "run.parquet", out)
+    counts: Counts = json.loads((kept / "counts.json").read_text())
+    return counts
+
+
+def _write_run(build: Build, shard: Shard, out: Path, queries: list[list[Query]], tick: Tick) -> Counts:
     flat = [query for part in queries for query in part]
     hits, k = _hits(build, shard, flat, tick)
     counts = {"queries": len(flat), "queries_without_hits": 0}

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders.filters import AnswerFilter, answer_flags, drop_reasons
+from builders.filters import AnswerFilter, answer_flags, drop_reasons, judged
 from builders.schema import Passage
 from builders.text import gives_away
 
@@ -133,3 +133,12 @@ def test_the_fast_answer_filter_is_the_rule(answers: list[list[str]], texts: lis
     candidates = [Passage(n, "p", "T", " ".join(words)) for n, words in enumerate(texts)]
     found = AnswerFilter().hits(joined, candidates)
     assert [hit is not None for hit in found] == [any(gives_away(a, c.text) for a in joined) for c in candidates]
+
+
+def test_a_near_duplicate_names_the_kept_one() -> None:
+    """Places count candidates, not gold; of several kept ones it is the first."""
+    words = " ".join(f"w{n}" for n in range(40))
+    other = " ".join(f"v{n}" for n in range(40))
+    found = [Passage(n, f"p:{n}", "T", text) for n, text in enumerate(["gold text", other, words, words, words])]
+    verdicts = judged(found[1:], found[:1], (), [], AnswerFilter())
+    assert verdicts == [(None, None), (None, None), ("near_duplicate", 1), ("near_duplicate", 1)]

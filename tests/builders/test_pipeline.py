@@ -18,8 +18,10 @@ from builders.engine import make_shard
 from builders.errors import SetupError
 from builders.format1 import spec_of
 from builders.load_recipe import load_recipe
-from builders.pipeline import STAGES, prepare, run_build
+from builders.pipeline import STAGES, _run_stages, prepare, run_build
 from builders.prompts import render
+from builders.retrieve.lexical import Bm25s
+from builders.retrieve.tfidf import TfIdf
 from builders.schema import INSTANCES
 from builders.text import contains
 from builders.work import Build, Shard
@@ -207,6 +209,39 @@ def test_a_changed_recipe_redoes_what_depends_on_it(tiny: Path) -> None:
     assert {name for name in made if before[name] == again[name]} == {
         "pages", "chunk", "index", "questions", "gold", "search_index", "retrieve", "pool",
     }  # fmt: skip
+
+
+def test_another_k_of_one_retriever_redoes_that_run_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No index depends on a k, and no run on the settings of another retriever."""
+    recipe = write_tiny_kilt(tmp_path / "kilt")
+    settings = ["runs=null", "retrievers={words: {kind: bm25s, k: 9}, pages: {kind: tfidf, k: 3}}", "limit=1"]
+    done: list[str] = []
+    for kind in (Bm25s, TfIdf):
+        for what in ("index", "search"):
+            real = getattr(kind, what)
+
+            def watched(self: Any, *given: Any, real: Any = real, name: str = f"{what} {kind.__name__}") -> Any:
+                done.append(name)
+                return real(self, *given)
+
+            monkeypatch.setattr(kind, what, watched)
+
+    def retrieved(*more: str) -> dict[str, bytes]:
+        loaded, base = load_recipe(str(recipe), [*settings, *more])
+        made = prepare(loaded, base, tmp_path / "work")
+        _run_stages(STAGES[:7], made, 1, Console(quiet=True))
+        return {path.name: path.read_bytes() for path in made.paths("retrieve")}
+
+    first = retrieved()
+    assert sorted(done) == ["index Bm25s", "index TfIdf", "search Bm25s", "search TfIdf"]
+    done.clear()
+    second = retrieved("retrievers.pages.k=4")
+    assert done == ["search TfIdf"]
+    assert first["words.parquet"] == second["words.parquet"] and first["pages.parquet"] != second["pages.parquet"]
+    done.clear()
+    third = retrieved("retrievers.pages.k=4", "retrievers.words.options={b: 0.5}")
+    assert third["pages.parquet"] == second["pages.parquet"]
+    assert done == ["index Bm25s", "search Bm25s"]
 
 
 def _stage_folders(work: Path) -> dict[str, str]:
