@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from builders.cli import register as register_builders
-from builders.errors import SetupError
+from builders.errors import SetupError, one_line
 from builders.extras import what_to_install
 from dataset_cards.cli import register as register_card
 from dataset_cards.publish_cli import register as register_publish
@@ -48,6 +48,7 @@ for panel, registers in PANELS.items():
 
 _UsageError = typer.BadParameter.__base__ or typer.BadParameter  # the base of all errors in options and arguments
 _FIXABLE = {
+    errno.ENAMETOOLONG: "the path is too long; choose a shorter one",
     errno.ENOSPC: "the disk is full; free some space and run the same command again",
     errno.EDQUOT: "your quota is used up; free some space and run the same command again",
     errno.EACCES: "no permission; choose a writable folder",
@@ -81,7 +82,7 @@ def main() -> None:
 
 
 def _stop(message: str) -> None:
-    Console(stderr=True, soft_wrap=True).print(f"error: {message}", markup=False, highlight=False)
+    Console(stderr=True, soft_wrap=True).print(f"error: {one_line(message)}", markup=False, highlight=False)
     sys.exit(2)
 
 

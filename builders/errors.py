@@ -8,7 +8,7 @@ QUOTED = 100  # characters of a value in a message
 _MOST, _LONGEST_WORD = 2000, 300  # characters of a message, and of a part of it without spaces
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _SECRET = re.compile(
-    r"""(?P<scheme>\b[a-z][a-z0-9+.-]*://)  # then a user, its password, and what comes after ? or #
+    r"""(?P<scheme>\b[a-z][a-z0-9+.-]+:/{1,2})  # then a user, its password, and what comes after ? or #
         (?:[^\s'"]*@)? (?P<rest>[^\s'"?\#]*) (?:[?\#][^\s'"]*)?""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -34,7 +34,7 @@ def one_line(message: str) -> str:
 
 def without_secrets(text: str) -> str:
     """A text whose URLs have lost their user, password, query and fragment."""
-    return _SECRET.sub(r"\g<scheme>\g<rest>", text) if "://" in text else text
+    return _SECRET.sub(r"\g<scheme>\g<rest>", text) if ":/" in text else text
 
 
 class _Short(Repr):

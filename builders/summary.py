@@ -6,8 +6,10 @@ from typing import Any
 
 from rich.table import Table
 
+from builders.config import Recipe
 from builders.engine import Stage
 from builders.manifest import Manifest
+from builders.sources import gold_of
 from builders.views import connect
 from builders.work import Build
 
@@ -65,7 +67,15 @@ def warnings(build: Build[Any], stages: Sequence[Stage]) -> list[str]:
     retrieve = build.counts("retrieve") if "retrieve" in build.digests else {}
     if retrieve.get("queries_without_hits"):
         lines.append(f"retrieve: {retrieve['queries_without_hits']:,} of {retrieve['queries']:,} queries found nothing")
+    if isinstance(build.recipe, Recipe):
+        lines += _gold_lines(build.recipe)
     return lines
+
+
+def _gold_lines(recipe: Recipe) -> list[str]:
+    """Which passages are gold in the tasks that do not say it themselves."""
+    chosen = [f"{name} {gold_of(task)}" for name, task in recipe.tasks.items() if not task.gold]
+    return [f"gold, as the sources of a task say: {', '.join(chosen)}; tasks.NAME.gold changes it"] if chosen else []
 
 
 _NOT_LEFT_OUT = {"read", "pages", "groups", "short_pool", "underfull", "fragments", "questions_read", "pages_read"}

@@ -28,8 +28,8 @@ from builders.sources.fetch import yet_to_download
 
 VALUES: tuple[Any, ...] = (
     None, True, False, 0, -1, 1.5, 2**31, 2**63, -(2**63), 10**400, 1e308, "", " ", "x", "A\u0301", "\ud83d", "\x00",
-    "\u202e", "None", "~nouser-here/x", "2024-13-45", "http://u:p@h/x?token=SECRET", "x" * 5000, [], {}, [[]], [None], [1],
-    ["a"], [{}], {"a": None}, [["a", 1]], [["a", "b", "c"]], {"text": 1}, [{"text": "a", "href": 3}],
+    "\u202e", "None", "~nouser-here/x", "2024-13-45", "http://u:p@h/x?token=SECRET", "x" * 5000, [], {}, [[]], [None],
+    [1], ["a"], [{}], {"a": None}, [["a", 1]], [["a", "b", "c"]], {"text": 1}, [{"text": "a", "href": 3}],
 )  # fmt: skip
 TEXTS = (
     "", "{", "[", "[" * 9999, '{"a":' * 9999, "9" * 5000, '{"a": ' + "9" * 5000 + "}", "[{}][{}]", "[{}]x", "[{}{}]",

@@ -214,7 +214,7 @@ def test_a_changed_recipe_redoes_what_depends_on_it(tiny: Path) -> None:
 def test_another_k_of_one_retriever_redoes_that_run_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No index depends on a k, and no run on the settings of another retriever."""
     recipe = write_tiny_kilt(tmp_path / "kilt")
-    settings = ["runs=null", "retrievers={words: {kind: bm25s, k: 9}, pages: {kind: tfidf, k: 3}}", "limit=1"]
+    settings = ["runs=null", "retrievers={words: {kind: bm25s, k: 9}, pages: {kind: tfidf, k: 1}}", "limit=1"]
     done: list[str] = []
     for kind in (Bm25s, TfIdf):
         for what in ("index", "search"):
@@ -235,11 +235,11 @@ def test_another_k_of_one_retriever_redoes_that_run_alone(tmp_path: Path, monkey
     first = retrieved()
     assert sorted(done) == ["index Bm25s", "index TfIdf", "search Bm25s", "search TfIdf"]
     done.clear()
-    second = retrieved("retrievers.pages.k=4")
+    second = retrieved("retrievers.pages.k=2")
     assert done == ["search TfIdf"]
     assert first["words.parquet"] == second["words.parquet"] and first["pages.parquet"] != second["pages.parquet"]
     done.clear()
-    third = retrieved("retrievers.pages.k=4", "retrievers.words.options={b: 0.5}")
+    third = retrieved("retrievers.pages.k=2", "retrievers.words.options={b: 0.5}")
     assert third["pages.parquet"] == second["pages.parquet"]
     assert done == ["index Bm25s", "search Bm25s"]
 

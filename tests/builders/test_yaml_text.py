@@ -106,4 +106,5 @@ def test_values_in_messages_are_short() -> None:
     assert len(shown(huge)) <= 110 and len(shown(10**6000)) < 60
     assert shown("a\nb") == "'a\\nb'"
     assert one_line("a\n\x1b[31m\u2028b") == "a [31m b"
+    assert one_line("http:/u:p@h/x?token=1/y is not there") == "http:/h/x is not there"
     assert one_line("see http://u:p@h/a?b=c#d, 'https://h/x'") == "see http://h/a 'https://h/x'"
