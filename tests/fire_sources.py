@@ -19,6 +19,7 @@ from typing import Any
 import pyarrow as pa
 import yaml
 
+from builders.chunk import chunk_table
 from builders.errors import SetupError
 from builders.load_recipe import RECIPES, load_recipe
 from builders.pipeline import pipeline_of
@@ -61,7 +62,7 @@ SEEDS: dict[str, dict[str, Any]] = {
     "musique questions": {"id": "2hop__1", "question": "q?", "answer": "One", "answer_aliases": ["1"],
                           "answerable": True, "question_decomposition": [{}, {}],
                           "paragraphs": [{"title": "A", "paragraph_text": "One.", "is_supporting": True}]},
-    "frames questions": FRAMES,
+    "frames questions": FRAMES, "frames table": FRAMES,
     "intros pages": {"A": {"title": "A", "extract": "One.", "description": "d"}},
 }  # fmt: skip
 
@@ -93,6 +94,8 @@ def _places(value: Any) -> Iterator[tuple[Any, Any]]:
 def file_of(rng: Random, name: str) -> bytes:
     """A file of one to three records, some of them mutated, in one of the layouts; sometimes cut, or of other bytes."""
     seed = SEEDS[name]
+    if name == "frames table":
+        return _table(rng, seed)
     records = [mutated(rng, seed) if rng.random() < 0.8 else seed for _ in range(rng.randint(1, 3))]
     texts = [json.dumps(record, ensure_ascii=rng.random() < 0.5) for record in records]
     text = texts[0] if name.startswith("intros") else rng.choice(("\n".join(texts), f"[{', '.join(texts)}]"))
@@ -103,13 +106,23 @@ def file_of(rng: Random, name: str) -> bytes:
     return content[: rng.randint(0, len(content))] if rng.random() < 0.03 else content
 
 
+def _table(rng: Random, seed: dict[str, Any]) -> bytes:
+    """The same as a table with tabs, sometimes with cells too many, too few, or in quotes that do not end."""
+    rows = [list(seed), [str(value) for value in seed.values()]]
+    for _ in range(rng.randint(0, 3)):
+        row = rng.choice(rows)
+        at = rng.randint(0, len(row))
+        row[at : at + rng.randint(0, 2)] = [str(rng.choice((*VALUES[:9], *VALUES[11:], '"', "[" * 9999, "a b")))]
+    return "\n".join("\t".join(row) for row in rows).encode(errors="replace")
+
+
 def read(name: str, path: Path) -> None:
     """Reads a file as a build does, up to its tables."""
     reader, _, what = name.partition(" ")
     counts: Counter[str] = Counter()
     if what == "pages":
         pages = list(PAGE_READERS[reader](path, counts))
-    elif what == "questions":
+    elif what in ("questions", "table"):
         _store(list(QUESTION_READERS[reader](path, "t", counts)))
         return
     else:
@@ -124,7 +137,7 @@ def _keep(pages: list[Page]) -> None:
         {**page._asdict(), "anchors": [{"text": text, "title": title} for text, title in page.anchors]}
         for page in pages
     ]
-    pa.Table.from_pylist(rows, schema=PAGES)
+    chunk_table(pa.Table.from_pylist(rows, schema=PAGES), 100)
 
 
 def _store(questions: list[Question]) -> None:
@@ -158,10 +171,10 @@ def fire(seed: str, records: int) -> Counter[str]:
     outcomes: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
-        path = folder / "input.json"
         for number in range(records):
             rng = Random(f"{seed} {number}")
             name = rng.choice([*SEEDS, "recipe", "recipe"])
+            path = folder / ("input.tsv" if name == "frames table" else "input.json")
             if name == "recipe":
                 found = outcome(partial(load, rng, folder))
             else:

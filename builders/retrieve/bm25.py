@@ -63,7 +63,7 @@ class Bm25:
         return in_threads(searcher.all_hits, queries, context.threads)
 
     def identity(self, spec: RetrieverSpec) -> dict[str, str]:
-        """The jar that holds Lucene and Anserini; SetupError without a Java that runs it."""
+        """The jar with Lucene and Anserini; SetupError without a Java that runs it."""
         jvm.java_home()
         return {"anserini": jvm.anserini_jar().stem}
 

@@ -20,7 +20,7 @@ from builders.retrieve.words import has_content
 
 _AT_ONCE = 2048  # queries that share one pass over all vectors
 _FILES = 64  # files of vectors that are searched together
-_SPARE = 32  # vectors fetched beyond k, to see whether a tie goes on past the border
+_SPARE = 32  # vectors fetched beyond k, to see whether a tie extends past rank k
 
 
 class Dense:
@@ -133,7 +133,7 @@ class Vectors:
             )
 
     def at(self, row: int) -> np.ndarray:
-        """The vector of a row, where the folder holds one stream, whose rows ascend."""
+        """The vector of a row, for a folder of one stream, whose rows ascend."""
         position = int(np.searchsorted(self._rows, row))
         file = bisect_right(self._starts, position) - 1
         return np.array(self._open(self._files[file])[position - self._starts[file]])

@@ -53,7 +53,7 @@ class Entity:
 
 
 def _in_query(mention: Mention, query: Query) -> str:
-    """What is encoded for a mention: the name before its query, as a page's title stands before its text."""
+    """What is encoded for a mention: the name before its query, as a page's title comes before its text."""
     return f"{mention.name} {query.text}"
 
 

@@ -14,7 +14,7 @@ from builders.retrieve.words import words_of
 
 _AT_ONCE = 4096  # passages counted together
 _BLOCK = 512  # queries scored together
-_SPARE = 32  # hits fetched beyond k, to see whether a tie goes on past the border
+_SPARE = 32  # hits fetched beyond k, to see whether a tie extends past rank k
 
 Terms = Callable[[str], list[str]]
 

@@ -15,7 +15,7 @@ from builders.text import normalise
 
 MOST_WORDS = 8  # of a name
 _NO_PAGE = -1  # of a link text, which says that its words are a name, and not of which page
-_PARTS = 64  # the table is sorted part by part, so that memory holds one of them
+_PARTS = 64  # the table is sorted part by part, so that one of them is in memory at a time
 _PAIR = np.dtype([("key", "<u8"), ("page", "<i8")])
 _DISAMBIGUATION = re.compile(r"\s*\([^()]*\)\s*$")
 
@@ -34,7 +34,7 @@ class Names:
         self._pairs = np.load(folder / "names.npy", mmap_mode="r")
 
     def mentions(self, text: str) -> list[Mention]:
-        """The names in a text from left to right, at each place the longest; a stop word alone is no name."""
+        """The names in a text from left to right, at each place the longest; a stop word alone is not a name."""
         words = normalise(text).split()
         known = self._known({words_at(words, i, n) for i in range(len(words)) for n in range(1, MOST_WORDS + 1)})
         found, at = [], 0

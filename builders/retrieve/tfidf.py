@@ -93,7 +93,7 @@ def idf(df: np.ndarray, n_pages: int) -> np.ndarray:
 
 
 def _counts(texts: Sequence[str]) -> Any:
-    """How often the n-grams of each bucket stand in each text: a CSR matrix (texts, BUCKETS), float32."""
+    """Counts of the n-grams of each bucket in each text: a CSR matrix (texts, BUCKETS), float32."""
     from sklearn.feature_extraction.text import HashingVectorizer
 
     hashed = HashingVectorizer(analyzer=ngrams, n_features=BUCKETS, alternate_sign=False, norm=None, dtype=np.float32)

@@ -22,7 +22,7 @@ STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 _ASCII_WORD = re.compile(r"\w+")
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"  # as in `builders.text`
-_JOINERS = "\u200c\u200d"  # stand inside words of Persian and of India's languages
+_JOINERS = "\u200c\u200d"  # occur inside words of Persian and of Indian languages
 
 
 def words_of(text: str) -> list[str]:

@@ -15,7 +15,7 @@ _FIND_EITHER = re.compile(f"{_ENTITY}|{_MARKER}")
 
 
 class Clean(NamedTuple):
-    """A text without markers and entities; its character i stands at `raw[starts[i]:ends[i]]`."""
+    """A text without markers and entities; character i comes from `raw[starts[i]:ends[i]]`."""
 
     text: str
     starts: Sequence[int]
@@ -59,7 +59,7 @@ def decode_entities(text: str) -> str:
 
 
 def _character(entity: re.Match[str]) -> str:
-    """What an entity stands for; itself where it stands for nothing."""
+    """The character of an entity, or the entity itself where it has none."""
     decimal, hexadecimal, name = entity.group(1, 2, 3)
     if name:
         return html5.get(f"{name};", entity[0])

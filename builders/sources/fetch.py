@@ -115,7 +115,7 @@ def _located(where: str, base: Path, cache: Path) -> Path:
 def _downloaded(url: str, folder: Path) -> Path:
     """The file at a URL, downloaded once; a download that was cut off is resumed.
 
-    A URL with a query is asked again whether the file is still the one that it stands for, since no query is kept.
+    For a URL with a query the server is asked whether the file has changed, since no query is kept.
     """
     plain, target = plain_url(url), _target(url, folder)
     if target.exists() and (not _split(url).query or _is_current(url, target)):
@@ -149,7 +149,7 @@ def _finish(version: Path, kept: Path | None) -> None:
 
 
 def _is_current(url: str, target: Path) -> bool:
-    """Whether the server says that a downloaded file is still what the URL stands for."""
+    """Whether the server says that a downloaded file is still the one at the URL."""
     version = _version_of(target)
     if not version.exists():
         return False

@@ -28,7 +28,7 @@ def read_questions(path: Path, task: str, counts: Counter[str]) -> Iterator[Ques
     """The questions with the titles of their gold articles as quotes without words; hops are those titles.
 
     `path` is JSON or, with that ending, the publisher's test.tsv. A link that names no article of the English
-    Wikipedia (a short link, a search, another language) stands for itself and is counted under `link_without_title`.
+    Wikipedia (a short link, a search, another language) is kept as a title and counted under `link_without_title`.
     """
     for record in _records(path):
         counts["read"] += 1
@@ -78,7 +78,7 @@ def _links(record: Record) -> Iterator[str]:
     if record.has("wiki_links"):
         cells += _listed(record)
     for cell in cells:
-        for part in _BORDER.split(cell):  # a word that is no link is a note beside one
+        for part in _BORDER.split(cell):  # a word that is not a link is a note
             if _LINK.fullmatch(part):
                 yield part.rstrip(",")
 

@@ -193,7 +193,7 @@ class _Buffer:
                 if cut and self.more():  # it may only be cut off
                     continue
                 raise _not_json(where, error) from None
-            if end == len(self.text) and self.more():  # a number goes on in the next block
+            if end == len(self.text) and self.more():  # a number may continue in the next block
                 continue
             taken, self.at = self.text[self.at : end], end
             return _without_surrogates(value, taken)

@@ -55,7 +55,7 @@ def read_questions(path: Path, task: str, counts: Counter[str]) -> Iterator[Ques
 
 
 def _span(entry: Record) -> Span:
-    """A provenance; one that gives no paragraph stands for its whole page."""
+    """A provenance; without a paragraph it is the whole page."""
     page_id = entry.identifier("wikipedia_id")
     if not entry.has("start_paragraph_id"):
         return Span(page_id, 1, 0, TO_THE_END, TO_THE_END)

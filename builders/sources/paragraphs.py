@@ -42,7 +42,7 @@ def distinct_pages(paragraphs: Iterable[tuple[str, str]], counts: Counter[str]) 
 def read_context_pages(path: Path, counts: Counter[str], joint: str) -> Iterator[Page]:
     """The pages of questions with `context` [[title, [sentence]]], or of lines with a `title` and a `text`.
 
-    `joint` is what stands between two sentences of a paragraph.
+    `joint` is put between the sentences of a paragraph.
     """
     return distinct_pages(_paragraphs(path, counts, joint), counts)
 

@@ -44,7 +44,7 @@ def first_paragraph(title: str, paragraphs: Sequence[str]) -> int:
 
 
 def by_title(pairs: Iterable[tuple[str, T]]) -> dict[str, list[T]]:
-    """What stands under each title, in order, by the title's key."""
+    """The values of each title, in order, by the title's key."""
     found: dict[str, list[T]] = {}
     for title, one in pairs:
         found.setdefault(title_key(title), []).append(one)
