@@ -59,7 +59,7 @@ FAMILIES = (
     ),
     Family(
         "Phi 3.5", ("phi3",), "`<|user|>`, tokens that take the white space after them", "turn", (), "none",
-        ("<|end|>", "<|endoftext|>"), "131,072 (longrope included)", "", "all layers",
+        ("<|end|>", "<|endoftext|>"), "131,072 (longrope included)", "262,144, more than its limit", "all layers",
     ),
     Family(
         "Phi 4", ("phi3",), "`<|im_start|>` and `<|im_sep|>`", "turn", (), "`<think>` (reasoning models)",

@@ -13,6 +13,7 @@ from eval_harness.models.rendering import CLOCK, first_line, reads_clock, render
 from eval_harness.models.thoughts import Marks, opened
 from eval_harness.models.tokenised import Tokenised
 
+_TOKENIZER_FILES = ("tokenizer", "vocab", "spiece", "sentencepiece", "tekken")
 _USER = "\x02user text\x03"
 _SYSTEM = "\x02system text\x03"
 
@@ -131,6 +132,8 @@ def load_tokenizer(folder: Path, name: str) -> Any:
     """The tokenizer in a model folder; SetupError where it cannot be loaded."""
     from transformers import AutoTokenizer
 
+    if not any(path.name.startswith(_TOKENIZER_FILES) for path in folder.iterdir()):  # transformers would make one up
+        raise SetupError(f"{name} has no tokenizer: {folder} lacks tokenizer.json; save the model's tokenizer there")
     try:
         return AutoTokenizer.from_pretrained(str(folder))
     except (OSError, ValueError) as error:
