@@ -13,9 +13,9 @@ from typing import Any, cast
 import pyarrow.parquet as pq
 
 from builders.card import card
-from builders.config import Recipe, digest_of, source_name
+from builders.config import Recipe, digest_of
 from builders.errors import SetupError
-from builders.files import remove, replacing, write_json
+from builders.files import remove, replacing, source_name, write_json
 from builders.manifest import FORMAT, read_manifest
 from builders.retrieve import RETRIEVERS
 from builders.retrieve.base import about

@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal, NamedTuple
 import yaml
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from builders.errors import SetupError, shown, without_secrets
-from builders.files import expanded
+from builders.errors import SetupError, shown
+from builders.files import expanded, without_folders
 from builders.schema import Split
 from builders.tasks import KINDS, KindName, TaskSpec, check_labels, distinct_labels, labels_of
 
@@ -232,25 +232,7 @@ class AnyRecipe(Strict, ABC):
 
     def portable(self) -> dict[str, Any]:
         """The recipe without this machine's folders, for manifest and digests."""
-        return _without_folders(self.model_dump(mode="json", exclude={"data"}))
-
-
-def _without_folders(value: Any) -> Any:
-    """The value with the path of every source in it cut to its file name, and all URLs without their secrets."""
-    if isinstance(value, str):
-        return without_secrets(value)
-    if isinstance(value, list):
-        return [_without_folders(part) for part in value]
-    if not isinstance(value, dict):
-        return value
-    if value.keys() >= Source.model_fields.keys() and value["path"]:
-        value = {**value, "path": source_name(value["path"])}
-    return {key: _without_folders(part) for key, part in value.items()}
-
-
-def source_name(path: str) -> str:
-    """The name of a file given by its path or URL, without what a URL has after its path."""
-    return without_secrets(path).rsplit("/", 1)[-1]
+        return without_folders(self.model_dump(mode="json", exclude={"data"}), set(Source.model_fields))
 
 
 class Recipe(AnyRecipe):

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from builders.errors import SetupError
+from builders.errors import SetupError, without_secrets
 
 
 def write_table(path: Path, table: pa.Table) -> None:
@@ -102,3 +102,24 @@ def expanded(written: str) -> Path:
     except RuntimeError:
         user = written.split("/")[0]
         raise SetupError(f"{written}: no home folder is known for {user}; write the whole path") from None
+
+
+def without_folders(value: Any, source: set[str]) -> Any:
+    """The value with the path of every source in it cut to its file name, and all URLs without their secrets.
+
+    A source is a mapping with the fields `source`, of which one is `path`.
+    """
+    if isinstance(value, str):
+        return without_secrets(value)
+    if isinstance(value, list):
+        return [without_folders(part, source) for part in value]
+    if not isinstance(value, dict):
+        return value
+    if value.keys() >= source and value["path"]:
+        value = {**value, "path": source_name(value["path"])}
+    return {key: without_folders(part, source) for key, part in value.items()}
+
+
+def source_name(path: str) -> str:
+    """The name of a file given by its path or URL, without what a URL has after its path."""
+    return without_secrets(path).rsplit("/", 1)[-1]
