@@ -101,6 +101,7 @@ def _write(study: "Study", dataset: Path | None, out: Path, formats: tuple[str, 
     from builders.views import readable
     from eval_harness.report.document import write_document
     from eval_harness.report.instances import Instances, instances_of
+    from eval_harness.report.missing import missing
     from eval_harness.report.runs import study_document
     from eval_harness.report.table import cells, table
 
@@ -112,6 +113,13 @@ def _write(study: "Study", dataset: Path | None, out: Path, formats: tuple[str, 
     console = Console(width=max(120, get_terminal_size().columns))
     for label, rows in study.rows.items():
         console.print(table(cells(rows), f"{study.title}, {label}"))
+    for one in missing(study):
+        console.print(
+            f"missing: {one.model}, {one.config}, {one.method}: {one.found} of {one.planned} results; "
+            "rerun icr2 eval to resume",
+            markup=False,
+            highlight=False,
+        )
     _wrote(written)
 
 

@@ -1,12 +1,14 @@
 """Which heads retrieve: hit rates (paper, formula 3), the best of them (formula 4) and what they choose (formula 5)."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
-from builders.errors import SetupError
+from pydantic import BaseModel, ConfigDict, Field
+
+from builders.errors import SetupError, shown
 from builders.files import write_json
+from builders.typed import read_json, typed
 
 if TYPE_CHECKING:
     import torch
@@ -163,24 +165,44 @@ def write_heads(heads: Heads, path: Path) -> None:
     write_json(path, {"format": FORMAT, **content})
 
 
+class _MadeFrom(BaseModel):
+    """What heads depend on, as far as it is read."""
+
+    model_config = ConfigDict(extra="allow", strict=True)
+
+    model: dict[str, Any]
+    position: Literal["last", "question", "retrieval"]
+    pooling: Literal["sum", "max", "mean"]
+    calibrated: bool
+    tokens: Literal["union", "mean"] = "mean"
+
+
+class _File(BaseModel):
+    """heads.json."""
+
+    model_config = ConfigDict(strict=True, allow_inf_nan=False)
+
+    format: Literal["icr2-heads/1"]
+    layers: list[Annotated[int, Field(ge=0)]]
+    hit_rates: dict[Annotated[str, Field(pattern="^[1-9][0-9]{0,6}$")], list[list[Annotated[float, Field(ge=0, le=1)]]]]
+    n: Annotated[int, Field(gt=0)]
+    made_from: _MadeFrom
+    sweep: list[Cell] = []
+
+
 def read_heads(path: Path) -> Heads:
-    """The heads in a file; SetupError where it is none."""
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        if content["format"] != FORMAT:
-            raise ValueError(f"its format is {content['format']!r}")
-        rates = {int(m): rates for m, rates in content["hit_rates"].items()}
-        sweep = tuple(Cell(**cell) for cell in content.get("sweep", ()))
-        heads = Heads(list(content["layers"]), rates, int(content["n"]), dict(content["made_from"]), sweep)
-        if missing := {"model", "position", "pooling", "calibrated"} - heads.made_from.keys():
-            raise ValueError(f"it does not say {', '.join(sorted(missing))}")
-        if any(len(by_layer) != len(heads.layers) for by_layer in rates.values()):
-            raise ValueError("it has hit rates of other layers than it names")
-        return heads
-    except FileNotFoundError:
-        raise SetupError(f"{path} is not there; make it with: icr2 probe DIR --out {path}") from None
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise SetupError(f"{path} holds no heads of the format {FORMAT} ({error}); make it with: icr2 probe") from None
+    """The heads in a file; SetupError names the field that is wrong."""
+    then = f"create it with: icr2 probe DIR --out {path}"
+    place = f"{path} holds no heads of the format {FORMAT}"
+    content = read_json(path, then, place)
+    found = typed(content, _File, place, then)
+    rates = {int(m): by_layer for m, by_layer in found.hit_rates.items()}
+    sizes = {len(heads) for by_layer in rates.values() for heads in by_layer}
+    if len(set(found.layers)) < len(found.layers) or any(len(one) != len(found.layers) for one in rates.values()):
+        raise SetupError(f"{place}: layers: found {shown(found.layers)}, wanted one for each list of hit_rates; {then}")
+    if len(sizes) != 1 or 0 in sizes:
+        raise SetupError(f"{place}: hit_rates: found lists of different lengths, wanted a rate for each head; {then}")
+    return Heads(found.layers, rates, found.n, dict(content["made_from"]), tuple(found.sweep))
 
 
 def check_model(heads: Heads, model: Mapping[str, Any]) -> None:

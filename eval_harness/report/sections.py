@@ -14,6 +14,7 @@ from eval_harness.report.matched import (
     scores_by_setting,
     unmet,
 )
+from eval_harness.report.missing import missing_section
 from eval_harness.report.parts import Section
 from eval_harness.report.scoreboard import Fall, Standing, falls, standings
 from eval_harness.report.statistics import MACRO, Change, holm
@@ -60,7 +61,7 @@ def compute(study: Study, baseline: str) -> Report:
 def sections(report: Report) -> list[Section]:
     """Every table that has rows, in reading order."""
     study = report.study
-    found = [_table3(report, report.standings)]
+    found = [missing_section(study), _table3(report, report.standings)]
     if report.matched:
         found.append(_table3(report, report.matched, matched=True))
     found += [_measures(report, task) for task in study.tasks]

@@ -1,15 +1,14 @@
 """Combines runs: the results on one dataset, by setting."""
 
-import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from builders.errors import SetupError
 from eval_harness.report.table import headline_name
-from eval_harness.run.earlier import upgraded_record
 from eval_harness.run.facts import ConfigFacts, configs_of, in_order
+from eval_harness.run.record_file import read_record
 from eval_harness.run.results import Row, read_rows
 from eval_harness.scoring.base import Scorer
 from eval_harness.scoring.registry import scorer_of
@@ -25,6 +24,7 @@ class Study(NamedTuple):
 
     `rows` and `settings` are by model label: the model's name, with a number if runs of one name differ in their
     settings. `differing` lists these differences, `runs` the folders of each label, `facts` describes each config.
+    `planned` says how many results the runs of a label planned for a config and method, if they say so.
     """
 
     name: str
@@ -36,6 +36,7 @@ class Study(NamedTuple):
     runs: dict[str, list[str]]
     methods: list[str]
     facts: dict[str, ConfigFacts]
+    planned: Mapping[str, dict[tuple[str, str], int]] = {}
 
     @property
     def title(self) -> str:
@@ -117,15 +118,7 @@ def _read(folder: Path) -> _Run:
             raise SetupError(
                 f"{folder} has no {name}, so it is not a run; create one with: icr2 eval DIR --out {folder}"
             )
-    try:
-        record = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-        missing = {"name", "version", "manifest_sha256"} - set(record["dataset"]) or {"name"} - set(record["model"])
-        missing = missing or {"configs"} - set(record)
-    except (ValueError, KeyError, TypeError) as error:
-        raise SetupError(f"{folder / 'run.json'} is not a run record ({error!r}); rerun it") from None
-    if missing:
-        raise SetupError(f"{folder / 'run.json'} lacks {', '.join(sorted(missing))}; rerun it")
-    record, rows = upgraded_record(record), read_rows(folder)
+    record, rows = read_record(folder), read_rows(folder)
     if unknown := sorted({row.config for row in rows} - set(record["configs"])):
         raise SetupError(f"{folder / 'run.json'} does not describe {', '.join(unknown)}; rerun it")
     if not rows:
@@ -155,7 +148,20 @@ def _study(runs: Sequence[_Run]) -> Study:
         {label: [run.folder.name for run in group] for label, group in labelled.items()},
         list(dict.fromkeys([*methods, *(row.method for run in runs for row in run.rows)])),
         {name: facts for run in runs for name, facts in configs_of(run.record).items()},
+        {label: _planned(group) for label, group in labelled.items()},
     )
+
+
+def _planned(group: Sequence[_Run]) -> dict[tuple[str, str], int]:
+    """The results that runs planned, by config and method: shards add up, and equal runs count once."""
+    parts: dict[tuple[str, str], dict[tuple[Any, ...], int]] = {}
+    for run in group:
+        shard = tuple(run.record.get("shard") or (1, 1))
+        for config, n in run.record.get("planned", {}).items():
+            for method in run.record.get("methods", ()):
+                mine = parts.setdefault((config, method), {})
+                mine[shard] = max(n, mine.get(shard, 0))
+    return {key: sum(of_shards.values()) for key, of_shards in parts.items()}
 
 
 def _conflicts(one: dict[str, Any], other: dict[str, Any]) -> list[str]:

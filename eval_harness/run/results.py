@@ -4,13 +4,16 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import MISSING, asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_type_hints
 
-from builders.errors import SetupError
+from pydantic import ConfigDict, create_model
+
+from builders.errors import SetupError, shown
 from builders.files import write_json
 from builders.tasks import KindName, TaskSpec
+from builders.typed import parsed_json, read_json, typed
 from eval_harness.run.earlier import upgraded_row
 
 Status = Literal["ok", "unparsed", "overlength", "unscorable", "n/a", "error"]
@@ -103,6 +106,15 @@ def only_run(folder: Path) -> Iterator[None]:
         lock.release()
 
 
+_FOUND: dict[str, Any] = {
+    field.name: (get_type_hints(Row)[field.name], ... if field.default is MISSING else field.default)
+    for field in fields(Row)
+}
+_FIELDS: Any = create_model(  # the fields of a line of results.jsonl, each of its type
+    "_FIELDS", __config__=ConfigDict(extra="forbid", strict=True, allow_inf_nan=False), **_FOUND
+)
+
+
 class Results:
     """The results in a run folder: those of an earlier, interrupted run, and new ones."""
 
@@ -143,11 +155,27 @@ class Results:
 def read_rows(folder: Path) -> list[Row]:
     """The finished results in a run folder; an incomplete last line is ignored."""
     path = folder / "results.jsonl"
-    *lines, _ = path.read_bytes().split(b"\n")
+    return [*_rows(path)]
+
+
+def _rows(path: Path) -> Iterator[Row]:
+    then = "delete the line to answer it again, or choose another --out"
     try:
-        return [Row(**upgraded_row(json.loads(line))) for line in lines]
-    except (ValueError, TypeError, KeyError) as error:
-        raise SetupError(f"{path} has a line that is not a result ({error}); choose another --out") from None
+        with path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                if not line.endswith(b"\n"):
+                    return
+                found = parsed_json(line)
+                if not isinstance(found, dict):
+                    raise ValueError(f"found {shown(found)}, wanted the fields of one")
+                place = f"{path}, line {number} is not a result"
+                if "kind" not in found:
+                    typed({key: found.get(key) for key in ("id", "task", "config")}, dict[str, str], place, then)
+                yield Row(**vars(typed(upgraded_row(found), _FIELDS, place, then)))
+    except OSError as error:
+        raise SetupError(f"{path} cannot be read: {error.strerror}; {then}") from None
+    except ValueError as error:
+        raise SetupError(f"{path}, line {number} is not a result: {error}; {then}") from None
 
 
 def open_record(folder: Path, record: dict[str, Any]) -> None:
@@ -165,10 +193,7 @@ def open_record(folder: Path, record: dict[str, Any]) -> None:
         except OSError as error:
             raise SetupError(f"cannot write to {folder}: {error.strerror}; choose another --out") from None
         return
-    try:
-        earlier = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise SetupError(f"{path} cannot be read ({error}); choose another --out") from None
+    earlier = typed(read_json(path, "choose another --out"), dict[str, Any], path, "choose another --out")
     names = sorted(differing(earlier, record))
     if names and _grows(earlier, record, names):
         write_json(path, record)

@@ -1,12 +1,14 @@
 """The questions that a run folder keeps, so that it can be judged and reported without its dataset."""
 
-import json
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from pydantic import BaseModel
 
 from builders.errors import SetupError
 from builders.files import write_json
 from builders.manifest import read_manifest
+from builders.typed import read_json, typed
 from builders.views import connect
 from eval_harness.data.dataset import Dataset
 
@@ -30,6 +32,20 @@ class Questions(NamedTuple):
     coverage: dict[str, int]
 
 
+class _Asked(BaseModel):
+    query: str
+    answers: list[str]
+    reasoning_types: list[str]
+    articles: int
+
+
+class _File(BaseModel):
+    """questions.json."""
+
+    asked: dict[str, _Asked]
+    coverage: dict[str, int]
+
+
 def keep_questions(dataset: Dataset, config: str, split: str, folder: Path) -> None:
     """Writes the questions of a config's split and the dataset's coverage into a run folder."""
     query = f'SELECT {", ".join(_COLUMNS)} FROM "{config}" WHERE split = ?'
@@ -42,13 +58,8 @@ def keep_questions(dataset: Dataset, config: str, split: str, folder: Path) -> N
 
 def read_questions(folder: Path) -> Questions:
     """The questions in a run folder."""
-    path = folder / FILE
-    try:
-        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return Questions({id: Asked(**one) for id, one in content["asked"].items()}, content["coverage"])
-    except FileNotFoundError:
-        raise SetupError(
-            f"{folder} has no {FILE}, so it is not a finished run; create one with: icr2 frames run"
-        ) from None
-    except (ValueError, KeyError, TypeError) as error:
-        raise SetupError(f"{path} cannot be read ({error!r}); delete it and rerun icr2 frames run") from None
+    path, then = folder / FILE, "delete it and rerun icr2 frames run"
+    if not path.exists():
+        raise SetupError(f"{folder} has no {FILE}, so it is not a finished run; create one with: icr2 frames run")
+    found = typed(read_json(path, then), _File, path, then)
+    return Questions({id: Asked(**one.model_dump()) for id, one in found.asked.items()}, found.coverage)

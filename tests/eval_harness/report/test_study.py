@@ -73,7 +73,7 @@ def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match="has no results yet"):
         read_studies([run])
     (run / "run.json").write_text('{"model": {}, "dataset": {"name": "x"}}')
-    with pytest.raises(SetupError, match="lacks manifest_sha256, version"):
+    with pytest.raises(SetupError, match=r"run\.json: dataset\.version: found nothing, wanted a value"):
         read_studies([run])
     (run / "run.json").write_text("[]")
     with pytest.raises(SetupError, match="not a run record"):
