@@ -42,7 +42,7 @@ EXTRAS: dict[str, Packages] = {  # as in pyproject.toml
     "eval": _EVAL,
     "build": _BUILD,
     "train": {**_EVAL, "peft": "peft"},
-    "lm-eval": {**_EVAL, "lm_eval": "lm-eval"},
+    "lm-eval": {**_EVAL, "lm_eval": "lm-eval", "pytablewriter": "pytablewriter"},
 }
 _EXTRA_OF_COMMAND = {"build": "build", "figure": "build", "card": "build", "publish": "build", "train": "train"}
 

