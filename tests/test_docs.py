@@ -18,6 +18,7 @@ from typer.core import TyperGroup
 import icr2_cli
 from builders.bundled import bundled_file
 from eval_harness.models.gguf import gguf_digest
+from tests import demo_runs
 from tests.eval_harness.conftest import save_network
 
 ROOT = Path(__file__).parents[1]
@@ -113,6 +114,8 @@ def _runnable(line: str) -> str:
         return f"# {line}"
     if line.startswith(NOT_RUN):
         return f"# {line}"
+    if line.startswith("icr2 build demo "):  # with the fixture's runs in place of retrievers
+        return line.replace("icr2 build demo ", f"icr2 build demo --set runs={shlex.quote(str(demo_runs.FOLDER))} ")
     if line.startswith("python -m benchmarks"):  # minutes; tests/benchmarks runs each on small inputs
         return f"PYTHONPATH={ROOT} {' '.join(line.split()[:3])} --help > /dev/null"
     if line.startswith("make "):

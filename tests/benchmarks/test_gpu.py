@@ -1,10 +1,12 @@
 import json
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+from tests import in_process
 from tests.eval_harness.conftest import instance, save_model, write_config
 from tests.manifests import write_manifest_2
 
@@ -52,7 +54,7 @@ def test_the_gpu_gives_the_cpus_logits() -> None:
 
 
 @pytest.mark.slow
-def test_rap_goes_from_heads_to_a_report(tmp_path: Path) -> None:
+def test_rap_goes_from_heads_to_a_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a small model without a GPU: the same commands as on a large one."""
     rows = [instance(f"nq-{n}", "nq", "what is it", ["Lima"], [0], ["Lima is it.", "Snow melts."]) for n in range(4)]
     dataset = tmp_path / "data"
@@ -62,9 +64,12 @@ def test_rap_goes_from_heads_to_a_report(tmp_path: Path) -> None:
     model = save_model(tmp_path / "model")
     options = ("--dataset", dataset, "--config", "1k_p0", "--model", model, "--dtype", "float32", "--cpu")
     small = ("--m", "1,2", "--q", "1,2", "--probe", 4, "--limit", 2)
-    command = [sys.executable, SCRIPT, "rap", tmp_path / "out", *options, *small]
-    done = subprocess.run(list(map(str, command)), cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-2000:]
+    with monkeypatch.context() as patch:  # the scripts find each other in their folder, as they do when one is run
+        patch.syspath_prepend(SCRIPT.parent)
+        gpu_commands, gpu_rap = import_module("gpu_commands"), import_module("gpu_rap")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(gpu_commands, "subprocess", in_process)
+    gpu_rap.main([*map(str, (tmp_path / "out", *options, *small))])
     made = {path.name for path in (tmp_path / "out").iterdir()}
     assert made == {"heads.json", "figure6.png", "figure7.png", "run", "report"}
     assert len((tmp_path / "out" / "run" / "results.jsonl").read_text().splitlines()) == 6

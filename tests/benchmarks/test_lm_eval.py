@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import lm_eval, timing
+from tests import in_process
 from tests.eval_harness.conftest import save_model
 from tests.eval_harness.lm_eval.conftest import write_dataset
 
@@ -12,6 +13,7 @@ def test_both_commands_score_the_same_items_from_any_folder(tmp_path: Path, monk
     """Task files in another folder."""
     pytest.importorskip("lm_eval", reason="lm-eval is not installed; pip install 'icr2[lm-eval]'")
     monkeypatch.setattr(timing, "REPEATS", 1)
+    monkeypatch.setattr(lm_eval, "subprocess", in_process)
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     model = save_model(tmp_path / "model")

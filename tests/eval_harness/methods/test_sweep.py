@@ -146,6 +146,6 @@ def test_wrong_options_are_one_line(retriever: Path, dataset: Path, tmp_path: Pa
         run(*common, "--position", "retrieval")
     with pytest.raises(SetupError, match="empty question"):
         run(*common, "--position", "retrieval", "--calibrate")
-    with pytest.raises(SetupError, match="give --sweep"):
+    with pytest.raises(SetupError, match="add --sweep"):
         run(*common, "--sweep-figure", tmp_path / "s.png")
     assert not (tmp_path / "h.json").exists()

@@ -140,9 +140,9 @@ def test_a_folder_is_known_by_the_digest_of_its_files(tmp_path: Path) -> None:
 def test_what_is_no_model_is_named(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match=r"no config\.json"):
         find_checkpoint(str(tmp_path))
-    with pytest.raises(SetupError, match=r"'no-such/model' is no folder, GGUF file or bundled name \(smollm2\)"):
+    with pytest.raises(SetupError, match=r"'no-such/model' is not a folder, GGUF file or bundled name \(smollm2\)"):
         find_checkpoint("no-such/model")
-    with pytest.raises(SetupError, match="'minilm' is no folder"):
+    with pytest.raises(SetupError, match="'minilm' is not a folder"):
         find_checkpoint("minilm")
     broken = tmp_path / "broken.gguf"
     broken.write_bytes(b"no gguf")
