@@ -36,7 +36,7 @@ def is_remote(spec: str) -> bool:
 
 
 def load_model(spec: str, dtype: DType = "auto") -> Model:
-    """The model a user names, ready to answer, with default options; SetupError where it is not to be had."""
+    """The model a user names, ready to answer, with default options; SetupError if it cannot be loaded."""
     return load_with(spec, ModelOptions(dtype))
 
 

@@ -60,5 +60,5 @@ class BackEnd(Protocol):
     remote: bool
 
     def load(self, name: str, options: ModelOptions) -> Model:
-        """The model `name`, ready to answer; SetupError where it is not to be had."""
+        """The model `name`, ready to answer; SetupError if it cannot be loaded."""
         ...

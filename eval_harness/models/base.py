@@ -27,7 +27,7 @@ class Generation(NamedTuple):
 
 
 class GenerationError(Exception):
-    """A prompt that the model could not answer, for want of memory for instance."""
+    """A prompt that the model could not answer, for example for lack of memory."""
 
 
 class Unasked(GenerationError):
@@ -49,7 +49,7 @@ class Model(Protocol):
         ...
 
     def generate(self, prompts: Sequence[str], max_new_tokens: int) -> list[Generation]:
-        """One generation per prompt, in order; GenerationError where the batch fails."""
+        """One generation per prompt, in order; GenerationError if the batch fails."""
         ...
 
     def describe(self) -> dict[str, Any]:
@@ -98,7 +98,7 @@ class SharesPrefix(Protocol):
     def prefill(self, prompts: Sequence[str]) -> Prefix | None:
         """The longest beginning that the prompts share, None where there is none or it cannot be kept.
 
-        GenerationError where it fails.
+        GenerationError if it fails.
         """
         ...
 
@@ -122,7 +122,7 @@ class Attends(Protocol):
     stops: list[int]
 
     def guarded(self, compute: Callable[[], Any], size: str) -> Any:
-        """What `compute` returns; GenerationError, which names `size`, where the memory does not suffice."""
+        """What `compute` returns; GenerationError, which names `size`, if memory runs out."""
         ...
 
     def encode(self, prompt: str) -> list[int]:

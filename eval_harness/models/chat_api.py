@@ -60,7 +60,7 @@ class ChatModel:
         return self._counter.count(self._options.system or "") + self._counter.count(prompt)
 
     def generate(self, prompts: Sequence[str], max_new_tokens: int) -> list[Generation]:
-        """One generation per prompt, in order; GenerationError where one of them fails, which loses the others."""
+        """One generation per prompt, in order; GenerationError if one of them fails, which loses the others."""
         generations = []
         for found in self.generate_each(prompts, max_new_tokens):
             if isinstance(found, GenerationError):
@@ -71,7 +71,7 @@ class ChatModel:
     def generate_each(self, prompts: Sequence[str], max_new_tokens: int) -> list[Generation | GenerationError]:
         """The generation for each prompt, in order, or why it has none.
 
-        SetupError where the server has said that it answers nothing more, for want of a valid key for instance.
+        SetupError if the server has refused all requests, for example for an invalid key.
         """
         replies = self._endpoint.ask([self._request(prompt, max_new_tokens) for prompt in prompts])
         return [
@@ -82,7 +82,7 @@ class ChatModel:
     def describe(self) -> dict[str, Any]:
         """Name, host, the name that the server answers under, and the request; asks one short test prompt, once.
 
-        SetupError where that is refused, so that a wrong address, key or field shows before a run.
+        SetupError if the server refuses it, so that a wrong address, key or field shows before a run.
         """
         said = self._limited()
         of_server = {"max_positions_from": said.source} if said.source == _SERVERS_WORD else {}
@@ -192,7 +192,7 @@ def load_chat_model(name: str, tokenizer: str, options: ChatOptions) -> ChatMode
 def request_fields(written: Iterable[str], what: str = "request field") -> dict[str, Any]:
     """Request fields from KEY=VALUE, the value read as JSON where it is JSON and as text elsewhere.
 
-    SetupError where a key is missing or given twice.
+    SetupError if a key is missing or given twice.
     """
     fields: dict[str, Any] = {}
     for item in written:

@@ -59,7 +59,7 @@ class Endpoint:
     def ask(self, requests: Sequence[Mapping[str, Any]], tries: int | None = None) -> list[Reply | GenerationError]:
         """The reply to each request body, in order, or why there is none.
 
-        SetupError where an earlier answer said that no request can succeed, for want of a valid key for instance.
+        SetupError if an earlier reply rules out success, for example for an invalid key.
         """
         if self._stop:
             raise SetupError(
@@ -180,9 +180,7 @@ def _url(text: str) -> "URL":
     except InvalidURL:  # its message can hold a piece of the address, and so of a password
         url = URL()
     if url.scheme not in ("http", "https") or not url.host:
-        raise SetupError(
-            f"--base-url (or OPENAI_BASE_URL) is no address with http:// or https://, such as {OPENAI_URL}"
-        )
+        raise SetupError(f"--base-url (or OPENAI_BASE_URL) is not an http:// or https:// address, such as {OPENAI_URL}")
     return url
 
 

@@ -1,4 +1,4 @@
-"""What a model was tuned to write, and that it is asked for nothing else."""
+"""What a model was tuned to write; it is run only with the matching method."""
 
 from builders.errors import SetupError
 from eval_harness.models.base import InFolder, Model
@@ -18,7 +18,7 @@ def check_variant(model: Model, variant: str, method: str) -> Training:
     training = training_of(model)
     if training is None:
         raise SetupError(
-            f"{model.name} has no training.json, so nothing says that it was tuned for {method}; "
+            f"{model.name} has no training.json, so it is unknown whether it was tuned for {method}; "
             f"train it with: icr2 train sft --variant {variant}, or use vanilla_rag"
         )
     if training.variant != variant:

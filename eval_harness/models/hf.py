@@ -190,7 +190,7 @@ class HfModel:
         return [self._generation(len(tokens), cached, ids) for tokens, ids in zip(encoded, new, strict=True)]
 
     def guarded(self, compute: Callable[[], Any], size: str) -> Any:
-        """What `compute` returns, without gradients; GenerationError, which names `size`, where memory runs out."""
+        """What `compute` returns, without gradients; GenerationError, which names `size`, if memory runs out."""
         import torch
 
         try:

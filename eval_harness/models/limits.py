@@ -34,7 +34,7 @@ def limit_of(config: Any, tokenizer: Any) -> Limit:
 
 
 def chosen(limit: Limit, asked: int | None, config: Any) -> Limit:
-    """The limit that a user asks for, else the model's; SetupError where the positions are a table that ends before."""
+    """The limit that a user asks for, else the model's; SetupError if it exceeds a table of absolute positions."""
     if asked is None:
         return limit
     positions = _positions(config.get_text_config())

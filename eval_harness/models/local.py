@@ -32,7 +32,7 @@ class Local:
     takes = frozenset("system template_field thinking_marks max_positions dtype attention prefix_reuse".split())
 
     def load(self, name: str, options: ModelOptions) -> Model:
-        """The model of a checkpoint; SetupError where it is not to be had."""
+        """The model of a checkpoint; SetupError if it cannot be loaded."""
         checkpoint = find_checkpoint(name)
         from eval_harness.models.hf import HfModel
 
@@ -56,7 +56,7 @@ def find_checkpoint(spec: str, *, weights: bool = True) -> Checkpoint:
         return _from_gguf(path.resolve(), path.stem)
     if path.is_dir():
         if not (path / "config.json").is_file():
-            raise SetupError(f"{path} holds no config.json, so it is no model folder")
+            raise SetupError(f"{path} has no config.json, so it is not a model folder")
         return Checkpoint(path, path.resolve().name, f"sha256:{_folder_digest(path)}")
     return _from_hub(spec, [part for part in _PARTS if weights or part != ".safetensors"])
 

@@ -10,7 +10,7 @@ _MOVING_ROPE = {"dynamic", "longrope"}  # rotations that depend on the longest t
 
 
 def blank(config: Any, name: str) -> Any:
-    """The network of a configuration without weights; SetupError where the library has none for it."""
+    """The network of a configuration without weights; SetupError if transformers has none for it."""
     import torch
     from transformers import AutoModelForCausalLM
 
@@ -27,7 +27,7 @@ def attention_of(network: Any) -> str:
 
 
 def shares_prefixes(network: Any) -> bool:
-    """Whether what prompts begin with can be read once."""
+    """Whether the shared beginning of prompts can be read once."""
     return not moving_rope(network.config) and can_share(network)
 
 

@@ -18,7 +18,7 @@ class Replay:
     takes = frozenset(["tokenizer", "thinking_marks"])
 
     def load(self, name: str, options: ModelOptions) -> Model:
-        """A model that answers the prompts of the run alone; SetupError where the file cannot be used."""
+        """A model that answers the prompts of the run alone; SetupError if the file cannot be used."""
         return replaying({key: named(output, options.marks) for key, output in _outputs(Path(name)).items()})
 
 

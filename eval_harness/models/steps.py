@@ -25,7 +25,7 @@ class Written(NamedTuple):
 
 
 def marks_of(model: "Attends") -> tuple[int, int]:
-    """The ids of both marks; SetupError where the model's tokenizer has them not as single tokens."""
+    """The ids of both marks; SetupError if they are not single tokens of the tokenizer."""
     vocabulary = model.tokenizer.get_vocab()
     opens, closes = (vocabulary.get(mark) for mark in MARKS)
     if opens is None or closes is None:

@@ -1,4 +1,4 @@
-"""Which tokens end an output: those of both configuration files, the tokenizer's, and the template's end of a turn."""
+"""Stop tokens: those of both configuration files, the tokenizer's, and the template's end of a turn."""
 
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ def load_generation_config(folder: Path, config: Any) -> Any:
 
 
 def turn_end(tokenizer: Any, name: str) -> int | None:
-    """The token that a chat template writes right after a model's turn; None where it writes none or takes no turn."""
+    """The token that a chat template writes right after a model's turn; None if it writes none or refuses the turn."""
     turns = [{"role": "user", "content": "question"}, {"role": "assistant", "content": _TURN}]
     try:
         after = render(tokenizer, name, turns, {}, answering=False).rpartition(_TURN)[2]

@@ -71,7 +71,7 @@ class Template:
     def places(self, prompt: str) -> list[tuple[int, int]]:
         """The characters of `prompt` that each token of `encode` comes from, negative or past its end in the template.
 
-        Half-open; tokens without a text of their own have none. SetupError where the tokenizer cannot say.
+        Half-open; tokens without a text of their own have none. SetupError if the tokenizer has no offsets.
         """
         known = prompt.places if isinstance(prompt, Tokenised) and prompt.by is self else None
         found = known if known is not None else self._read(prompt)[1]
@@ -129,7 +129,7 @@ class _Plain:
 
 
 def load_tokenizer(folder: Path, name: str) -> Any:
-    """The tokenizer in a model folder; SetupError where it cannot be loaded."""
+    """The tokenizer in a model folder; SetupError if it cannot be loaded."""
     from transformers import AutoTokenizer
 
     if not any(path.name.startswith(_TOKENIZER_FILES) for path in folder.iterdir()):  # transformers would make one up
@@ -141,7 +141,7 @@ def load_tokenizer(folder: Path, name: str) -> Any:
 
 
 def load_config(folder: Path, name: str) -> Any:
-    """The model's configuration; SetupError where it cannot be read."""
+    """The model's configuration; SetupError if it cannot be read."""
     from transformers import AutoConfig
 
     try:
@@ -183,7 +183,7 @@ def _frame(tokenizer: Any, name: str, system: str | None, fields: Mapping[str, A
 
 
 def _around(tokenizer: Any, name: str, system: str | None, fields: Mapping[str, Any]) -> tuple[str, str]:
-    """What a template puts before and after the user's text; SetupError where it changes it."""
+    """What a template puts before and after the user's text; SetupError if the template changes it."""
     turns = [] if system is None else [{"role": "system", "content": system}]
     text = render(tokenizer, name, [*turns, {"role": "user", "content": _USER}], fields)
     before, found, after = text.partition(_USER)

@@ -1,4 +1,4 @@
-"""Thoughts that a model writes before its answer: which marks enclose them, and the output without them.
+"""Thoughts of a model before its answer: their marks, and the output without them.
 
 Marks are those of model families: tags such as `<think>` and
 `<seed:think>`, Magistral's `[THINK]`, Command A's `<|START_THINKING|>`, Kimi's `◁think▷`, Gemma's and gpt-oss's
@@ -57,9 +57,9 @@ class _Mark(NamedTuple):
 
 
 def without_thoughts(output: str) -> str | None:
-    """The output without its thoughts and without marks around the answer; None where thoughts never end.
+    """The output without its thoughts and without marks around the answer; None if thoughts never end.
 
-    Thoughts may have begun in the prompt, so that only their end stands in the output.
+    Thoughts may have begun in the prompt, so that the output has only their closing mark.
     """
     if _CHANNEL in output:
         found = [message["body"] for message in _MESSAGE.finditer(output) if message["channel"] == "final"]
@@ -108,7 +108,7 @@ def marks_of(written: str | None) -> Marks | None:
 
 
 def _outside(text: str) -> str | None:
-    """What stands outside of thoughts; the first mark decides which one ends them."""
+    """The text outside of thoughts; the first mark decides which one ends them."""
     kept = ""
     while (first := next(_marks(text), None)) is not None:
         if first.closes:  # they began in the prompt
@@ -134,7 +134,7 @@ def _marks(text: str) -> Iterator[_Mark]:
 
 
 def _unwrapped(text: str) -> str:
-    """A text without the marks that stand around all of it; the one that closes may be missing."""
+    """A text without the marks around all of it; the closing one may be missing."""
     for opens, closes in _WRAPPERS:
         if text.startswith(opens):
             return text.removeprefix(opens).partition(closes)[0].strip()

@@ -56,7 +56,7 @@ class Training(BaseModel, frozen=True, extra="forbid"):
 
 
 def read_training(folder: Path) -> Training | None:
-    """The record in a checkpoint's folder, None where there is none; SetupError where it is broken."""
+    """The record in a checkpoint's folder, None if there is none; SetupError if it is invalid."""
     path = folder / FILE
     if not path.exists():
         return None
