@@ -20,7 +20,7 @@ from builders.format1 import spec_of
 from builders.load_recipe import load_recipe
 from builders.pipeline import STAGES, _run_stages, prepare, run_build
 from builders.prompts import render
-from builders.retrieve.lexical import Bm25s
+from builders.retrieve.base import Context
 from builders.retrieve.tfidf import TfIdf
 from builders.schema import INSTANCES
 from builders.text import contains
@@ -214,17 +214,16 @@ def test_a_changed_recipe_redoes_what_depends_on_it(tiny: Path) -> None:
 def test_another_k_of_one_retriever_redoes_that_run_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No index depends on a k, and no run on the settings of another retriever."""
     recipe = write_tiny_kilt(tmp_path / "kilt")
-    settings = ["runs=null", "retrievers={words: {kind: bm25s, k: 9}, pages: {kind: tfidf, k: 1}}", "limit=1"]
+    settings = ["runs=null", "retrievers={few: {kind: tfidf, k: 1}, more: {kind: tfidf, k: 3}}", "limit=1"]
     done: list[str] = []
-    for kind in (Bm25s, TfIdf):
-        for what in ("index", "search"):
-            real = getattr(kind, what)
+    for what in ("index", "search"):
+        real = getattr(TfIdf, what)
 
-            def watched(self: Any, *given: Any, real: Any = real, name: str = f"{what} {kind.__name__}") -> Any:
-                done.append(name)
-                return real(self, *given)
+        def watched(self: TfIdf, context: Context, *given: Any, real: Any = real, what: str = what) -> Any:
+            done.append(f"{what} {context.spec.k}")
+            return real(self, context, *given)
 
-            monkeypatch.setattr(kind, what, watched)
+        monkeypatch.setattr(TfIdf, what, watched)
 
     def retrieved(*more: str) -> dict[str, bytes]:
         loaded, base = load_recipe(str(recipe), [*settings, *more])
@@ -233,15 +232,17 @@ def test_another_k_of_one_retriever_redoes_that_run_alone(tmp_path: Path, monkey
         return {path.name: path.read_bytes() for path in made.paths("retrieve")}
 
     first = retrieved()
-    assert sorted(done) == ["index Bm25s", "index TfIdf", "search Bm25s", "search TfIdf"]
+    assert done == ["index 1", "search 1", "search 3"]  # and both have one index
     done.clear()
-    second = retrieved("retrievers.pages.k=2")
-    assert done == ["search TfIdf"]
-    assert first["words.parquet"] == second["words.parquet"] and first["pages.parquet"] != second["pages.parquet"]
+    second = retrieved("retrievers.more.k=4")
+    assert done == ["search 4"]
+    assert first["few.parquet"] == second["few.parquet"]
     done.clear()
-    third = retrieved("retrievers.pages.k=2", "retrievers.words.options={b: 0.5}")
-    assert third["pages.parquet"] == second["pages.parquet"]
-    assert done == ["index Bm25s", "search Bm25s"]
+    retrieved("retrievers.more.k=4", "chunk_words=50")
+    assert done == ["index 1", "search 1", "search 4"]
+    done.clear()
+    retrieved("limit=2")
+    assert done == ["search 1", "search 3"]  # other questions
 
 
 def _stage_folders(work: Path) -> dict[str, str]:
