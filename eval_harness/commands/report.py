@@ -45,7 +45,7 @@ def report(
         raise SetupError(f"no format {', '.join(unknown)}; available: {', '.join(FORMATS)}")
     if _of_protocol(runs, dataset, out, formats):
         return
-    studies = read_studies(runs)
+    studies = read_studies(runs, listed=True)
     if not apart:
         _write(one_study(studies), dataset, out, formats, baseline)
         return

@@ -9,6 +9,7 @@ from builders.errors import SetupError
 from builders.manifest import read_manifest
 from builders.views import connect
 from eval_harness.data.dataset import open_dataset
+from eval_harness.report.listing import is_listed
 from eval_harness.report.study import Study
 
 _COLUMNS = "id, task, split, query, answers, passages, gold, n_tokens, confounding_ratio, flags"
@@ -26,8 +27,10 @@ def instances_of(study: Study, folder: Path) -> Instances:
             f"{study.title} ({study.manifest_sha256[:12]}); give the dataset of the runs with --dataset"
         )
     wanted: dict[str, set[str]] = {config: set() for config in study.configs}
+    n = sum(map(len, study.rows.values()))
     for row in study.all_rows:
-        wanted[row.config].add(row.id)
+        if is_listed(row.id, n):
+            wanted[row.config].add(row.id)
     return _read(folder, wanted)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from eval_harness.report.instances import Instances
+from eval_harness.report.listing import is_listed
 from eval_harness.report.study import Study
 from eval_harness.run.results import Row
 
@@ -50,12 +51,19 @@ def payload(study: Study | None, instances: Instances, room: Room) -> Payload:
     cut = 0
     rows: list[dict[str, Any]] = []
     headlines = study.headlines if study else {}
+    n = sum(map(len, study.rows.values())) if study else 0
     for label, found in (study.rows if study else {}).items():
-        for row in found:
+        for row in (one for one in found if is_listed(one.id, n)):
             rows.append(_row(label, row, headlines[row.task], places.get((row.config, row.id)), room.output))
             cut += len(row.output or "") > room.output
     content = {"passages": texts, "instances": shown, "rows": rows or [{"at": place} for place in places.values()]}
-    return Payload(content, _left_out(study, instances, bare, len(texts), cut, room))
+    notes = _left_out(study, instances, bare, len(texts), cut, room)
+    if len(rows) < n:
+        notes.append(
+            f"Too large for a page: {len(rows):,} of {n:,} results are listed, the same share of the instances in "
+            "every config and method. Tables and figures are over all; results.jsonl has the rest."
+        )
+    return Payload(content, notes)
 
 
 class _Passages:

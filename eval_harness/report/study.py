@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from builders.errors import SetupError
+from eval_harness.report.listing import is_listed
 from eval_harness.report.table import headline_name
 from eval_harness.run.facts import ConfigFacts, configs_of, in_order
 from eval_harness.run.record_file import read_record
-from eval_harness.run.results import Row, read_rows
+from eval_harness.run.results import Row, stream_rows
 from eval_harness.scoring.base import Scorer
 from eval_harness.scoring.registry import scorer_of
 
@@ -89,11 +90,14 @@ class _Run(NamedTuple):
         return str(self.record["model"]["name"])
 
 
-def read_studies(folders: Sequence[Path]) -> list[Study]:
-    """One study per dataset of the runs in `folders`; SetupError for a folder without a readable run."""
+def read_studies(folders: Sequence[Path], *, listed: bool = False) -> list[Study]:
+    """One study per dataset of the runs in `folders`; SetupError for a folder without a readable run.
+
+    With `listed`, results that a page does not list have no output, so that those of large runs fit into memory.
+    """
     by_dataset: dict[str, list[_Run]] = {}
     for folder in dict.fromkeys(folders):
-        run = _read(folder)
+        run = _read(folder, listed)
         by_dataset.setdefault(run.record["dataset"]["manifest_sha256"], []).append(run)
     return [_study(runs) for runs in by_dataset.values()]
 
@@ -112,18 +116,26 @@ def one_study(studies: Sequence[Study]) -> Study:
     )
 
 
-def _read(folder: Path) -> _Run:
+def _read(folder: Path, listed: bool) -> _Run:
     for name in ("run.json", "results.jsonl"):
         if not (folder / name).is_file():
             raise SetupError(
                 f"{folder} has no {name}, so it is not a run; create one with: icr2 eval DIR --out {folder}"
             )
-    record, rows = read_record(folder), read_rows(folder)
+    record, rows = read_record(folder), _rows(folder / "results.jsonl", listed)
     if unknown := sorted({row.config for row in rows} - set(record["configs"])):
         raise SetupError(f"{folder / 'run.json'} does not describe {', '.join(unknown)}; rerun it")
     if not rows:
         raise SetupError(f"{folder} has no results yet; rerun the command to resume")
     return _Run(folder, record, rows)
+
+
+def _rows(path: Path, listed: bool) -> list[Row]:
+    """The results of a run; with `listed`, those of a large one that no page lists lose their output."""
+    with path.open("rb") as file:
+        n = sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
+    rows = stream_rows(path)
+    return [row if not listed or is_listed(row.id, n) else replace(row, output=None) for row in rows]
 
 
 def _study(runs: Sequence[_Run]) -> Study:

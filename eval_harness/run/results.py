@@ -155,10 +155,11 @@ class Results:
 def read_rows(folder: Path) -> list[Row]:
     """The finished results in a run folder; an incomplete last line is ignored."""
     path = folder / "results.jsonl"
-    return [*_rows(path)]
+    return [*stream_rows(path)]
 
 
-def _rows(path: Path) -> Iterator[Row]:
+def stream_rows(path: Path) -> Iterator[Row]:
+    """The results in a results.jsonl one by one, as `read_rows`."""
     then = "delete the line to answer it again, or choose another --out"
     try:
         with path.open("rb") as file:
