@@ -41,11 +41,16 @@ def assemble(build: Build[Any], out: Path) -> None:
         (folder / "README.md").write_text(card(read_manifest(folder)), encoding="utf-8")
 
 
+def check_place(out: Path) -> None:
+    """SetupError where a folder is in the place of the dataset and is none itself."""
+    if out.exists() and not (out / "manifest.json").is_file():
+        raise SetupError(f"{out} exists and is not a dataset (it has no manifest.json); choose another --out")
+
+
 @contextmanager
 def _new_dataset(out: Path) -> Iterator[Path]:
     """A folder to fill, renamed to `out` when complete. A folder that is not a dataset is never replaced."""
-    if out.exists() and not (out / "manifest.json").is_file():
-        raise SetupError(f"{out} exists and is not a dataset (it has no manifest.json); choose another --out")
+    check_place(out)
     for leftover in out.parent.glob(f".{out.name}.*.partial"):  # left by a run that was killed here
         remove(leftover)
     with replacing(out) as partial:

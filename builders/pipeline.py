@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.console import Console
 
-from builders.assemble import assemble
+from builders.assemble import assemble, check_place
 from builders.config import AnyRecipe, Recipe, Source, digest_of
 from builders.engine import Pipeline, Pool, Stage, progress_bars, run_stage
 from builders.errors import SetupError
@@ -55,6 +55,7 @@ def run_build(recipe: AnyRecipe, folder: Path, out: Path, work: Path, workers: i
 
     Returns the finished build. `seconds.json` in the work folder has the time of each stage of this run.
     """
+    check_place(out)
     checked_folder(work, "work folder")
     checked_folder(out.parent, "output folder's parent")
     with only_one(work):

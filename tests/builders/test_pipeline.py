@@ -180,6 +180,13 @@ def test_a_rebuild_has_the_same_bytes_and_makes_nothing_again(tiny: Path, tmp_pa
     assert not [p for p in (tiny / "out.work" / "stages").rglob("*.arrow") if p.stat().st_mtime > started]
 
 
+def test_a_folder_that_is_no_dataset_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+    recipe = write_tiny_kilt(tmp_path / "kilt")
+    with pytest.raises(SetupError, match="kilt exists and is not a dataset"):
+        build(recipe, tmp_path / "kilt")
+    assert [path.name for path in tmp_path.iterdir()] == ["kilt"]
+
+
 def test_a_file_edited_at_equal_size_and_time_is_another_input(tmp_path: Path) -> None:
     """The questions that are read are those whose digest the manifest has, also in a work folder that knew others."""
     recipe = write_tiny_kilt(tmp_path / "kilt")
