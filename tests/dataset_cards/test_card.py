@@ -233,7 +233,7 @@ def test_a_warning_is_explained(small: Path) -> None:
 
 @pytest.mark.parametrize(
     ("more", "says"),
-    [({"passed": False}, "**A check failed"), ({"complete": False}, "Only a part of the checks")],
+    [({"passed": False}, "**A check failed"), ({"complete": False}, "Not all checks ran on all configs")],
 )
 def test_what_did_not_pass_is_said(more: dict, says: str, small: Path) -> None:
     write(small / "validation.json", validation_of(small, **more))

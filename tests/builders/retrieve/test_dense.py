@@ -63,9 +63,9 @@ def test_workers_change_no_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
         return encode(self, texts)
 
     monkeypatch.setattr(SentenceEncoder, "_vectors", watched)
-    monkeypatch.setattr(embeddings, "BATCH", 24)
+    monkeypatch.setattr(embeddings, "BATCH", 12)
     words = "ash bow string yeast rock flour lava music oven water".split()
-    pages = [page(f"n{n}", f"T{n}", " ".join(words[(n * k) % 10] for k in range(3 + n * 7 % 90))) for n in range(120)]
+    pages = [page(f"n{n}", f"T{n}", " ".join(words[(n * k) % 10] for k in range(3 + n * 7 % 90))) for n in range(48)]
     corpus = small_corpus(tmp_path, [*PAGES, *pages], words=40)
     found = []
     before = torch.get_num_threads()
