@@ -1,4 +1,4 @@
-"""`icr2 eval` against a real server, `transformers serve`: the prompts, outputs and scores of the same model run here."""
+"""`icr2 eval` against a real server, `transformers serve`: prompts, outputs and scores of the same model run here."""
 
 import os
 import socket
