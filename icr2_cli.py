@@ -1,5 +1,10 @@
 """The `icr2` command: one app that mounts each folder's commands."""
 
+from builders import ending
+
+if ending.is_the_command(__name__):  # before what takes a second to load
+    ending.stop_while_loading()
+
 import errno
 import sys
 from collections.abc import Callable
@@ -52,14 +57,21 @@ _FIXABLE = {
     errno.ENOSPC: "the disk is full; free some space and run the same command again",
     errno.EDQUOT: "your quota is used up; free some space and run the same command again",
     errno.EACCES: "no permission; choose a writable folder",
+    errno.EFBIG: "the file would be larger than files may be here; raise the limit (ulimit -f)",
+    errno.ENAMETOOLONG: "the name is too long; choose a shorter one",
     errno.EROFS: "the file system is read-only; choose a writable folder",
 }
 
 
 def main() -> None:
     """Runs the command; an error that the user can fix is one line on stderr and exit code 2."""
+    with ending.stoppable():
+        _run()
+
+
+def _run() -> None:
     try:
-        sys.exit(app(prog_name="icr2", standalone_mode=False))
+        code = app(prog_name="icr2", standalone_mode=False)
     except _UsageError as error:
         if not error.format_message():  # called without arguments: the help is printed
             sys.exit(2)
@@ -75,10 +87,12 @@ def main() -> None:
     except OSError as error:
         if error.errno not in _FIXABLE:
             raise
-        _stop(f"{error.filename or 'writing failed'}: {_FIXABLE[error.errno]}")
-    except (KeyboardInterrupt, typer.Abort):
-        Console(stderr=True).print("stopped; rerun the same command to continue")
-        sys.exit(130)
+        _stop(one_line(f"{error.filename or 'writing failed'}: {_FIXABLE[error.errno]}"))
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+    if code == ending.CODE:  # typer's, for a KeyboardInterrupt
+        raise KeyboardInterrupt
+    sys.exit(code)
 
 
 def _stop(message: str) -> None:

@@ -30,6 +30,9 @@ def build(
     limit: Annotated[int | None, option("limit", "In each split.", min=1)] = None,
     workers: Annotated[int, typer.Option(min=1, help="Worker processes.")] = os.cpu_count() or 1,
     work: Annotated[Path | None, typer.Option(help="Work folder; default: OUT.work.")] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace another dataset in the output folder.")
+    ] = False,
     dry_run: Annotated[bool, option("dry_run", "Checks the recipe.", "--dry-run")] = False,
 ) -> None:
     """Build a dataset from a recipe. Resumable: rerun to continue an interrupted build."""
@@ -44,14 +47,16 @@ def build(
     if dry_run:
         _dry_run(loaded, folder, work)
         return
-    finished = run_build(loaded, folder, out, work, workers, Console(stderr=True))
+    finished = run_build(loaded, folder, out, work, workers, Console(stderr=True), overwrite)
     Console(width=max(100, shutil.get_terminal_size().columns)).print(summary_table(out, read_manifest(out)))
     seconds = json.loads((work / "seconds.json").read_text(encoding="utf-8"))
     notes = ["seconds: " + ", ".join(f"{stage} {spent:,.0f}" for stage, spent in seconds.items())]
     notes += [f"note: {line}" for line in warnings(finished, pipeline_of(loaded).stages)]
     for line in notes:
         Console(stderr=True, soft_wrap=True).print(line, highlight=False)
-    Console(soft_wrap=True).print(f"wrote {loaded.name} {loaded.version} to {out}", highlight=False)
+    what = f"{loaded.name} {loaded.version}"
+    done = f"unchanged: {what} is in {out} already" if finished.unchanged else f"wrote {what} to {out}"
+    Console(soft_wrap=True).print(done, highlight=False, markup=False)
 
 
 def _dry_run(recipe: "AnyRecipe", folder: Path, work: Path) -> None:

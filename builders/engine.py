@@ -2,9 +2,12 @@
 
 import json
 import multiprocessing
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, contextmanager
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple, Protocol
@@ -13,6 +16,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from builders.config import AnyRecipe, Source
+from builders.ending import end_with_parent, starting_workers
+from builders.errors import SetupError
 from builders.files import remove, replacing, write_json
 from builders.work import Build, Counts, Shard, mark_of, write_shards
 
@@ -93,11 +98,12 @@ def make_shard(stage: Stage, build: Build[Any], shard: Shard, tick: Tick) -> str
 
 
 class Pool:
-    """Runs shards in this process (one worker) or in worker processes."""
+    """Runs shards in this process (one worker) or in worker processes, none of which outlives this one."""
 
     def __init__(self, workers: int) -> None:
         self._workers = workers
         self._executor: ProcessPoolExecutor | None = None
+        self._started: set[BaseProcess] = set()
 
     def run(self, stage: Stage, build: Build[Any], shards: list[Shard], tick: Tick) -> Iterator[str]:
         """Yields the name of each shard as it is finished."""
@@ -107,38 +113,59 @@ class Pool:
         elif stage.alone:
             for shard in shards:
                 with _executor(1) as own:
-                    yield from _drain([own.submit(_in_worker, stage, build, shard)], build, stage, tick)
+                    yield from self._drain([self._submit(own, stage, build, shard)], build, stage, tick)
         else:
             self._executor = self._executor or _executor(self._workers)
-            yield from _drain([self._executor.submit(_in_worker, stage, build, s) for s in shards], build, stage, tick)
+            submitted = [self._submit(self._executor, stage, build, shard) for shard in shards]
+            yield from self._drain(submitted, build, stage, tick)
+
+    def _submit(self, executor: ProcessPoolExecutor, stage: Stage, build: Build[Any], shard: Shard) -> Future[str]:
+        before = set(multiprocessing.active_children())
+        try:
+            with starting_workers():
+                return executor.submit(_in_worker, stage, build, shard)
+        finally:
+            self._started |= set(multiprocessing.active_children()) - before
+
+    def _drain(self, futures: list[Future[str]], build: Build[Any], stage: Stage, tick: Tick) -> Iterator[str]:
+        waiting = set(futures)
+        try:
+            while waiting:
+                done, waiting = wait(waiting, timeout=0.5, return_when=FIRST_COMPLETED)
+                yield from (future.result() for future in done)
+                if not done and len(futures) == 1:
+                    _report(build, stage, tick)
+        except BrokenProcessPool:
+            self.stop()
+            raise SetupError(
+                f"a worker of stage {stage.name} was killed, perhaps for want of memory; "
+                "rerun the same command to resume, with fewer --workers"
+            ) from None
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        """Ends the worker processes at once, whatever they are doing: unfinished shards are made again."""
+        for process in self._started:
+            process.kill()
 
     def close(self) -> None:
-        """Ends the worker processes; shards that have not started are dropped."""
+        """Ends the worker processes, which have nothing left to do."""
         if self._executor:
             self._executor.shutdown(wait=True, cancel_futures=True)
 
 
 def _executor(workers: int) -> ProcessPoolExecutor:
     # spawn: forking a process that has threads (Arrow, torch, a JVM) can hang
-    return ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
+    spawn = multiprocessing.get_context("spawn")
+    with starting_workers():
+        return ProcessPoolExecutor(workers, mp_context=spawn, initializer=end_with_parent, initargs=(os.getpid(),))
 
 
 def _in_worker(stage: Stage, build: Build[Any], shard: Shard) -> str:
     with _progress_file(build, stage, shard.name) as tick:
         return make_shard(stage, build, shard, tick)
-
-
-def _drain(futures: list[Future[str]], build: Build[Any], stage: Stage, tick: Tick) -> Iterator[str]:
-    waiting = set(futures)
-    try:
-        while waiting:
-            done, waiting = wait(waiting, timeout=0.5, return_when=FIRST_COMPLETED)
-            yield from (future.result() for future in done)
-            if not done and len(futures) == 1:
-                _report(build, stage, tick)
-    finally:
-        for future in waiting:
-            future.cancel()
 
 
 @contextmanager

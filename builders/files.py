@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -40,15 +41,34 @@ def replacing(path: Path) -> Iterator[Path]:
     remove(partial)
     try:
         yield partial
-        if path.is_dir():
+        if path.is_dir() and not _exchanged(partial, path):
             old = path.with_name(f".{path.name}.{os.getpid()}.old.partial")
             path.rename(old)
             partial.rename(path)
             remove(old)
-        else:
+        elif not path.is_dir():
             partial.replace(path)
     finally:
         remove(partial)
+
+
+def _exchanged(one: Path, other: Path) -> bool:
+    """Whether two folders changed places at one moment; False where the system cannot do that."""
+    if sys.platform != "linux":
+        return False
+    import ctypes
+
+    rename = getattr(ctypes.CDLL(None), "renameat2", None)  # glibc 2.28
+    here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+    return rename is not None and rename(here, os.fsencode(one), here, os.fsencode(other), exchange) == 0
+
+
+def own_leftovers(path: Path, ending: str) -> list[Path]:
+    """What `replacing` left beside `path` in processes that were killed, by its ending, sorted."""
+    if not path.parent.is_dir():
+        return []
+    names = (p for p in path.parent.iterdir() if p.name.startswith(f".{path.name}.") and p.name.endswith(ending))
+    return sorted(p for p in names if p.name.removeprefix(f".{path.name}.").removesuffix(ending).isdigit())
 
 
 def remove(path: Path) -> None:

@@ -4,16 +4,18 @@
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from builders.assemble import assemble, check_place
+from builders.assemble import assemble, recipe_digest
 from builders.config import AnyRecipe, Recipe, Source, digest_of
 from builders.engine import Pipeline, Pool, Stage, progress_bars, run_stage
 from builders.errors import SetupError
 from builders.files import checked_folder, write_json
+from builders.place import check_dataset, check_files, clear_leftovers, manifest_values, target_of
 from builders.retrieve import RETRIEVERS
 from builders.sources import PAGE_READERS, QUESTION_READERS
 from builders.sources.fetch import check_urls, fetch_input
@@ -50,19 +52,27 @@ STAGES = [
 ]  # fmt: skip
 
 
-def run_build(recipe: AnyRecipe, folder: Path, out: Path, work: Path, workers: int, console: Console) -> Build[Any]:
+def run_build(
+    recipe: AnyRecipe, folder: Path, out: Path, work: Path, workers: int, console: Console, overwrite: bool = False
+) -> Build[Any]:
     """Builds a recipe of the folder `folder` into the folder `out`, which is renamed into place.
 
-    Returns the finished build. `seconds.json` in the work folder has the time of each stage of this run.
+    Returns the finished build. `seconds.json` in the work folder has the time of each stage of this run. SetupError
+    before anything is built if `out` holds files that are not an earlier build of the recipe; `overwrite` allows
+    another dataset there.
     """
-    check_place(out)
+    out = target_of(out)
+    check_dataset(out, recipe.name, overwrite)
     checked_folder(work, "work folder")
     checked_folder(out.parent, "output folder's parent")
     with only_one(work):
+        clear_leftovers(out)
+        check_dataset(out, recipe.name, overwrite)  # that may have put one back
         build = prepare(recipe, folder, work, workers)
+        if manifest_values(out).get("recipe_digest") != recipe_digest(build):  # else perhaps nothing will change
+            check_files(out)
         _run_stages(pipeline_of(recipe).stages, build, workers, console)
-        assemble(build, out)
-    return build
+        return replace(build, unchanged=not assemble(build, out))
 
 
 def _run_stages(stages: Sequence[Stage], build: Build[Any], workers: int, console: Console) -> None:
@@ -72,6 +82,9 @@ def _run_stages(stages: Sequence[Stage], build: Build[Any], workers: int, consol
         with progress_bars(console) as progress:
             for stage in stages:
                 seconds[stage.name] = run_stage(stage, build, pool, progress)
+    except BaseException:
+        pool.stop()
+        raise
     finally:
         pool.close()
         rounded = {name: round(spent, 1) for name, spent in seconds.items()}

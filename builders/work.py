@@ -67,6 +67,7 @@ class Build(Generic[R]):
     digests: dict[str, str]
     threads: int = 1  # for stages that run alone on all cores
     inputs: Mapping[str, Input] = field(default_factory=dict)  # by their place in the recipe
+    unchanged: bool = False  # once finished: the same dataset was in the output folder already
 
     def folder(self, stage: str) -> Path:
         """The folder of a stage's shards, specific to its digest."""
@@ -134,5 +135,11 @@ def only_one(work: Path) -> Iterator[None]:
         raise SetupError(f"another build is running in {work}; wait for it, or choose another --work") from None
     try:
         yield
+    except Exception as error:
+        if not (work / ".lock").exists():
+            raise SetupError(
+                f"the work folder {work} was removed during the build; run the same command again"
+            ) from error
+        raise
     finally:
         lock.release()

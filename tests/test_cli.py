@@ -116,6 +116,27 @@ def test_a_folder_that_is_no_dataset_is_not_replaced(build, tmp_path: Path) -> N
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["thesis.txt"]
 
 
+def test_another_dataset_is_replaced_only_with_overwrite(build, tmp_path: Path, monkeypatch, recipe, capsys) -> None:
+    small = ["--set", "lengths=[1k]", "--set", "loft=[]", "--limit", 1]
+    assert build(*small)[0] == 0
+    code, err = build(*small, "--set", "name=other")
+    assert (code, len(errors(err))) == (2, 1)
+    assert "holds the dataset 'tiny', not 'other'" in errors(err)[0]
+    assert build(*small, "--set", "name=other", "--overwrite")[0] == 0
+    assert (
+        run(monkeypatch, "build", recipe, "--out", tmp_path / "out", "--workers", 1, *small, "--set", "name=other") == 0
+    )
+    assert f"unchanged: other 1.0.0 is in {tmp_path}/out already" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("out", ["/", "x" * 300, "."])
+def test_an_output_folder_that_cannot_be_is_one_line(out: str, recipe: Path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(recipe.parent)
+    assert run(monkeypatch, "build", recipe, "--out", out) == 2
+    assert len(errors(capsys.readouterr().err)) == 1
+    assert [path.name for path in recipe.parents[1].iterdir()] == ["kilt"]
+
+
 def test_a_folder_that_cannot_be_written_to(recipe: Path, tmp_path: Path, monkeypatch, capsys) -> None:
     (tmp_path / "file").touch()
     assert run(monkeypatch, "build", recipe, "--out", tmp_path / "file" / "out") == 2
