@@ -6,13 +6,14 @@ if ending.is_the_command(__name__):  # before what takes a second to load
     ending.stop_while_loading()
 
 import errno
+import os
 import sys
 from collections.abc import Callable
 
 import typer
-from rich.console import Console
 
 from builders.cli import register as register_builders
+from builders.display import replace_what_cannot_be_shown, say
 from builders.errors import SetupError, one_line
 from builders.extras import what_to_install
 from dataset_cards.cli import register as register_card
@@ -53,7 +54,6 @@ for panel, registers in PANELS.items():
 
 _UsageError = typer.BadParameter.__base__ or typer.BadParameter  # the base of all errors in options and arguments
 _FIXABLE = {
-    errno.ENAMETOOLONG: "the path is too long; choose a shorter one",
     errno.ENOSPC: "the disk is full; free some space and run the same command again",
     errno.EDQUOT: "your quota is used up; free some space and run the same command again",
     errno.EACCES: "no permission; choose a writable folder",
@@ -65,6 +65,7 @@ _FIXABLE = {
 
 def main() -> None:
     """Runs the command; an error that the user can fix is one line on stderr and exit code 2."""
+    replace_what_cannot_be_shown()
     with ending.stoppable():
         _run()
 
@@ -84,6 +85,9 @@ def _run() -> None:
         if line is None:
             raise
         _stop(line)
+    except BrokenPipeError:  # whoever read the output has stopped, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
     except OSError as error:
         if error.errno not in _FIXABLE:
             raise
@@ -96,7 +100,7 @@ def _run() -> None:
 
 
 def _stop(message: str) -> None:
-    Console(stderr=True, soft_wrap=True).print(f"error: {one_line(message)}", markup=False, highlight=False)
+    say(f"error: {one_line(message)}", stderr=True)
     sys.exit(2)
 
 

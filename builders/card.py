@@ -1,10 +1,11 @@
 """The README.md of a newly built dataset: what `load_dataset` needs, and a short description."""
 
+from hashlib import sha256
 from typing import Any
 
 import yaml
 
-from builders.manifest import Manifest
+from builders.manifest import Config, Manifest
 
 OUR_LICENCE = "apache-2.0"
 
@@ -46,24 +47,27 @@ def licences_of(manifest: Manifest) -> list[str | None]:
     """The licence of each input; ours where there is no input, since all texts then come from our templates."""
     if not manifest.inputs:
         return [OUR_LICENCE]
-    return [given.get("licence") for given in manifest.inputs.values()]
+    return [given.licence for given in manifest.inputs.values()]
+
+
+def config_entry(name: str, config: Config) -> dict[str, Any]:
+    """A config as a card lists it: its name, its files by split, and their digest.
+
+    The digest is there for `load_dataset`: the key of its cache has a file's path and time, and all of this entry, so
+    without it the rows of an earlier build at the same path and time would be returned.
+    """
+    files = [{"split": split, "path": [file.path for file in files]} for split, files in config.files.items()]
+    digests = "".join(file.sha256 for files in config.files.values() for file in files)
+    digest = sha256(digests.encode()).hexdigest()[:16]
+    return {"config_name": name, "description": f"files {digest}", "data_files": files}
 
 
 def _metadata(manifest: Manifest) -> dict[str, Any]:
     licences = sorted({licence for licence in licences_of(manifest) if licence})
-    configs = [
-        {
-            "config_name": config,
-            "data_files": [
-                {"split": split, "path": [file.path for file in files]} for split, files in about.files.items()
-            ],
-        }
-        for config, about in manifest.configs.items()
-    ]
     return {
         "pretty_name": f"{manifest.name} {manifest.version}",
         "language": [manifest.language],
         "license": licences or ["unknown"],
         "task_categories": ["question-answering"],
-        "configs": configs,
+        "configs": [config_entry(name, config) for name, config in manifest.configs.items()],
     }

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
+from builders.display import Terminal, say
 from builders.options import DatasetFolder, option
 
 if TYPE_CHECKING:
@@ -47,16 +47,16 @@ def build(
     if dry_run:
         _dry_run(loaded, folder, work)
         return
-    finished = run_build(loaded, folder, out, work, workers, Console(stderr=True), overwrite)
-    Console(width=max(100, shutil.get_terminal_size().columns)).print(summary_table(out, read_manifest(out)))
+    finished = run_build(loaded, folder, out, work, workers, Terminal(stderr=True), overwrite)
+    Terminal(width=max(100, shutil.get_terminal_size().columns)).print(summary_table(out, read_manifest(out)))
     seconds = json.loads((work / "seconds.json").read_text(encoding="utf-8"))
     notes = ["seconds: " + ", ".join(f"{stage} {spent:,.0f}" for stage, spent in seconds.items())]
     notes += [f"note: {line}" for line in warnings(finished, pipeline_of(loaded).stages)]
     for line in notes:
-        Console(stderr=True, soft_wrap=True).print(line, highlight=False)
+        say(line, stderr=True)
     what = f"{loaded.name} {loaded.version}"
     done = f"unchanged: {what} is in {out} already" if finished.unchanged else f"wrote {what} to {out}"
-    Console(soft_wrap=True).print(done, highlight=False, markup=False)
+    say(done)
 
 
 def _dry_run(recipe: "AnyRecipe", folder: Path, work: Path) -> None:
@@ -64,17 +64,16 @@ def _dry_run(recipe: "AnyRecipe", folder: Path, work: Path) -> None:
     from builders.pipeline import pipeline_of, prepare
     from builders.sources.fetch import yet_to_download
 
-    console = Console(soft_wrap=True)
-    console.print(f"{recipe.name} {recipe.version}: {', '.join(recipe.configs)}")
+    say(f"{recipe.name} {recipe.version}: {', '.join(recipe.configs)}")
     base = recipe.base(folder)
     urls = yet_to_download(pipeline_of(recipe).sources(recipe, base).values(), base, work / "cache")
     if urls:  # digests need the files
-        console.print(f"to download first: {', '.join(urls)}", highlight=False)
+        say(f"to download first: {', '.join(urls)}")
         return
     build = prepare(recipe, folder, work)
     done = [stage for stage in build.digests if (build.folder(stage) / "done.json").exists()]
     to_do = [stage for stage in build.digests if stage not in done]
-    console.print(f"stages done: {', '.join(done) or 'none'}; to do: {', '.join(to_do) or 'none'}")
+    say(f"stages done: {', '.join(done) or 'none'}; to do: {', '.join(to_do) or 'none'}")
 
 
 def show(
@@ -87,18 +86,21 @@ def show(
     from builders.views import readable
 
     with readable(folder):
-        print_instance(folder, config, id, Console())
+        print_instance(folder, config, id, Terminal())
 
 
 def sql(
     folder: DatasetFolder,
     query: Annotated[str, typer.Argument(help="SQL over one view per config, and `all_configs`.")],
     csv: Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")] = False,
+    unsafe: Annotated[
+        bool, typer.Option("--unsafe", help="Allow any statement, and reading and writing any file.")
+    ] = False,
 ) -> None:
-    """Run a DuckDB query over a dataset. Every view has the dataset's columns and `split`."""
+    """Run one DuckDB query over a dataset. Every view has the dataset's columns and `split`."""
     from builders.views import run_sql
 
-    run_sql(folder, query, csv, Console())
+    run_sql(folder, query, csv, Terminal(), unsafe)
 
 
 def figure(
@@ -112,11 +114,11 @@ def figure(
 
     with readable(folder):
         write_figure(folder, length, out)
-    Console(soft_wrap=True).print(f"wrote {out}", highlight=False)
+    say(f"wrote {out}")
 
 
 def doctor() -> None:
     """Check the installation: Java, device, bundled models, versions; print how to install what is missing."""
     from builders.doctor import print_report
 
-    print_report(Console(soft_wrap=True))
+    print_report(Terminal())

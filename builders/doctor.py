@@ -6,9 +6,10 @@ from collections.abc import Callable
 from importlib.metadata import version
 from typing import NamedTuple
 
-from rich.console import Console
+from rich.text import Text
 
 from builders.bundled import BUNDLED, REQUIREMENTS, bundled_file, bundled_version
+from builders.display import Terminal, plain
 from builders.errors import SetupError
 from builders.extras import EXTRAS, install, lacking
 
@@ -23,13 +24,13 @@ class Finding(NamedTuple):
     fix: str = ""
 
 
-def print_report(console: Console) -> None:
+def print_report(console: Terminal) -> None:
     """Prints one line per requirement, and for a missing one the command that installs it."""
     for finding in findings():
-        mark = "[red]missing[/red]" if finding.fix else "[green]ok[/green]     "
-        console.print(f"{mark} {finding.what}: {finding.found}", highlight=False)
+        mark = Text("missing", "red") if finding.fix else Text("ok     ", "green")
+        console.print(mark + Text(plain(f" {finding.what}: {finding.found}")))
         if finding.fix:
-            console.print(f"        run: {finding.fix}", highlight=False, markup=False)
+            console.print(f"        run: {finding.fix}")
 
 
 def findings() -> list[Finding]:

@@ -3,17 +3,23 @@
 from pathlib import Path
 
 from builders.errors import SetupError
+from builders.files import replacing
 from builders.manifest import Manifest, read_manifest
 from builders.prompts import block
+from builders.sql import identifier
 from builders.tokens import token_counter
 from builders.views import connect
 
 ROLES = ("gold", "confounder", "random")
+FORMATS = ("png", "svg")
 COLOURS = {"gold": "#2a9d4e", "confounder": "#c8443c", "random": "#b8bcc2"}
 
 
 def write_figure(folder: Path, length: str, out: Path) -> None:
     """Writes a PNG or SVG: mean passages and mean tokens by role at every confounding ratio of one length."""
+    form = out.suffix.removeprefix(".").lower()
+    if form not in FORMATS:
+        raise SetupError(f"cannot draw {out}: found the suffix {out.suffix!r}, wanted .png or .svg")
     configs = _by_ratio(read_manifest(folder), length)
     ratios = sorted(configs)
     means = {ratio: _means(folder, configs[ratio]) for ratio in ratios}
@@ -31,8 +37,8 @@ def write_figure(folder: Path, length: str, out: Path) -> None:
         axis.spines[["top", "right"]].set_visible(False)
     handles, labels = figure.axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=len(ROLES), frameon=False, fontsize=9)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(out, dpi=150, metadata={"Software": None} if out.suffix == ".png" else None)
+    with replacing(out) as partial:
+        figure.savefig(partial, dpi=150, format=form, metadata={"Software": None} if form == "png" else None)
 
 
 def _by_ratio(manifest: Manifest, length: str) -> dict[int, str]:
@@ -47,12 +53,16 @@ def _by_ratio(manifest: Manifest, length: str) -> dict[int, str]:
 def _means(folder: Path, config: str) -> dict[str, dict[str, float]]:
     """Mean passages and tokens per row, by role, over all splits of a config."""
     counter = token_counter(read_manifest(folder).tokenizer_name())
-    connection = connect(folder)
-    rows = connection.execute(f'SELECT count(*) FROM "{config}"').fetchall()[0][0]
+    connection, view = connect(folder), identifier(config)
+    rows = connection.execute(f"SELECT count(*) FROM {view}").fetchall()[0][0]
+    if not rows:
+        raise SetupError(f"{config} of {folder} has no rows; see what is broken with: icr2 validate {folder}")
     means = {}
     for role in ROLES:
         passages = connection.execute(
-            f'SELECT p.title, p.text FROM (SELECT unnest(passages) AS p FROM "{config}") WHERE p.role = ?', [role]
+            "SELECT coalesce(p.title, ''), coalesce(p.text, '') "
+            f"FROM (SELECT unnest(passages) AS p FROM {view}) WHERE p.role = ?",
+            [role],
         ).fetchall()
         tokens = sum(counter.count_all([block(1, title, text) for title, text in passages]))
         means[role] = {"passages": len(passages) / rows, "tokens": tokens / rows}

@@ -25,11 +25,11 @@ def read_table(path: Path) -> pa.Table:
     return pa.ipc.open_file(pa.memory_map(str(path))).read_all()
 
 
-def write_json(path: Path, value: Any, sort_keys: bool = True) -> None:
+def write_json(path: Path, value: Any, sort_keys: bool = True, indent: int = 2) -> None:
     """Writes JSON atomically, with one trailing newline."""
     with replacing(path) as partial:
         partial.write_text(
-            json.dumps(value, indent=2, sort_keys=sort_keys, ensure_ascii=False) + "\n", encoding="utf-8"
+            json.dumps(value, indent=indent, sort_keys=sort_keys, ensure_ascii=False) + "\n", encoding="utf-8"
         )
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from builders.config import tokens_of
+from builders.records import Facts, Name
+from builders.sql import literal
 from builders.tasks import KindName, TaskSpec
 
 FORMAT = "icr2-manifest/1"
@@ -44,15 +46,27 @@ _ENDS = {
 }  # suffix of an instance's id after its question's, by family
 
 
+class _Recipe(Facts):
+    reserve: int | None = None
+    kind: str | None = None
+    tasks: dict[Name, Any] | None = None
+    retrievers: dict[Name, dict[str, Any]] | None = None
+
+
+class Values(Facts):
+    """What a manifest of format 1 must have to be upgraded."""
+
+    configs: dict[Name, dict[str, list[dict[str, Any]]]]
+    recipe: _Recipe | None = None
+    retrievers: dict[Name, dict[str, Any]] | None = None
+
+
 def upgraded(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """The values of a manifest in format 2, except `format`; what cannot be derived is left for the reader to refuse.
 
     Tasks that the recipe does not name are those of the rows in `folder`.
     """
-    recipe = values.get("recipe") or {}
-    configs = values.get("configs")
-    if not isinstance(recipe, dict) or not isinstance(configs, dict):
-        return {"tasks": {}, **values}
+    recipe, configs = values.get("recipe") or {}, values["configs"]
     facts = {name: {**config_facts(name, recipe), "files": files} for name, files in configs.items()}
     families = {config["family"] for config in facts.values()}
     tasks = {name: spec_of(name, families)._asdict() for name in _task_names(recipe, configs, folder)}
@@ -63,7 +77,7 @@ def retrievers_of(values: Mapping[str, Any]) -> dict[str, Any]:
     """The retrievers of a manifest, each with the facts that format 1 leaves to its kind in the recipe."""
     described: dict[str, Any] = dict(values.get("retrievers") or {})
     for name, spec in ((values.get("recipe") or {}).get("retrievers") or {}).items():
-        if isinstance(described.get(name), dict) and isinstance(spec, dict):
+        if name in described:
             described[name] = {**RETRIEVERS.get(str(spec.get("kind")), {}), **described[name]}
     return described
 
@@ -122,10 +136,8 @@ def _tasks_in_rows(configs: Mapping[str, Any], folder: Path) -> Iterator[str]:
 
 def _paths(configs: Mapping[str, Any]) -> Iterator[str]:
     for splits in configs.values():
-        for files in splits.values() if isinstance(splits, dict) else ():
-            for file in files if isinstance(files, list) else ():
-                if isinstance(file, dict) and isinstance(file.get("path"), str):
-                    yield file["path"]
+        for files in splits.values():
+            yield from (file["path"] for file in files if isinstance(file.get("path"), str))
 
 
 def row_of(row: Mapping[str, Any], config: str, family: str, spec: TaskSpec) -> dict[str, Any]:
@@ -161,16 +173,16 @@ def _answer_kind(kind: KindName, flags: list[str]) -> str:
 
 def select(source: str, config: str, family: str, tasks: Mapping[str, TaskSpec], also: Sequence[str] = ()) -> str:
     """SQL of the rows of a source in format 2, in the order of its columns, then `also`: `row_of` in SQL."""
-    kinds = " ".join(f"WHEN {_quoted(name)} THEN {_quoted(task.kind)}" for name, task in tasks.items())
+    kinds = " ".join(f"WHEN {literal(name)} THEN {literal(task.kind)}" for name, task in tasks.items())
     kind = f"CASE task {kinds} ELSE 'qa' END" if kinds else "'qa'"
     end = _ENDS.get(family)
-    question = f"regexp_replace(id, {_quoted(end)}, '')" if end else "id"
+    question = f"regexp_replace(id, {literal(end)}, '')" if end else "id"
     facts = f"regexp_full_match(flag, '{_DEPTH.pattern}')"
     if family == "needles":
         facts += f" OR flag IN {_NEEDLE_FLAGS}"
     depth = f"list_filter(flags, lambda flag: regexp_full_match(flag, '{_DEPTH.pattern}'))[1]"
     return f"""
-        SELECT id, {_quoted(config)} AS config, {question} AS question_id, context_id, task, {kind} AS kind, query,
+        SELECT id, {literal(config)} AS config, {question} AS question_id, context_id, task, {kind} AS kind, query,
                answers,
                CASE WHEN NOT coalesce(list_contains(flags, '{_WAIVED}'), false) THEN 'text'
                     WHEN {kind} = 'fact' THEN 'label' ELSE 'yesno' END AS answer_kind,
@@ -178,7 +190,3 @@ def select(source: str, config: str, family: str, tasks: Mapping[str, TaskSpec],
                n_tokens, confounding_ratio, hops, reasoning_types,
                list_filter(flags, lambda flag: NOT ({facts})) AS flags{"".join(f", {name}" for name in also)}
         FROM {source}"""
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from traceback import extract_tb
 
-from builders.errors import SetupError
+from builders.errors import SetupError, shortened, shown
 
 
 def from_hub(what: str, spec: str, local: str, get: Callable[[str, str | None], str]) -> Path:
@@ -17,5 +18,15 @@ def from_hub(what: str, spec: str, local: str, get: Callable[[str, str | None], 
     try:
         return Path(get(repository, revision or None))
     except (OSError, ValueError, HFValidationError) as error:
-        reason = str(error).strip().splitlines()[0]
-        raise SetupError(f"{what} {spec!r} is not a {local}, and the Hub did not serve it: {reason}") from None
+        reason = shortened(str(error).strip().split("\n")[0]) or type(error).__name__
+    except Exception as error:
+        if not misread(error):
+            raise
+        reason = f"its reply is not what its client expects ({type(error).__name__}: {shown(str(error))})"
+    raise SetupError(f"{what} {spec!r} is not a {local}, and the Hub did not serve it: {reason}") from None
+
+
+def misread(error: BaseException) -> bool:
+    """Whether an error comes from the Hub's client reading a reply, not from our code."""
+    frames = extract_tb(error.__traceback__)
+    return bool(frames) and "huggingface_hub" in Path(frames[-1].filename).parts

@@ -1,6 +1,5 @@
 """Reads the manifest of a dataset folder, of either format, as typed values whose names and paths are checked."""
 
-import json
 import re
 from collections.abc import Sequence
 from hashlib import sha256
@@ -8,57 +7,58 @@ from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
 
 import pyarrow as pa
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from builders import format1
-from builders.config import NAME
-from builders.errors import SetupError
+from builders.errors import SetupError, shown
+from builders.records import Count, Facts, Label, Name, Record, read_object
 from builders.schema import INSTANCES, INSTANCES_1
+from builders.sql import identifier
 from builders.tasks import TaskSpec
+from builders.typed import typed
 
 FORMAT = "icr2-manifest/2"
+_AGAIN = "build the dataset again"
 PIPELINE_FAMILIES = ("icr2", "loft")  # families built from a knowledge source
-
-
 _SPLIT = re.compile(r"[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*", re.ASCII)  # split names that datasets accepts
+_PART = "[A-Za-z0-9_-][A-Za-z0-9_.-]{0,200}"
+_FILE = re.compile(rf"(?:{_PART}/)*{_PART}\.parquet")
 
 
 def _inside(path: str) -> str:
     parts = PurePosixPath(path)
     if not path or parts.is_absolute() or ".." in parts.parts or "\\" in path or parts.as_posix() != path:
         raise ValueError("a relative path that never leads out of the folder")
+    if not _FILE.fullmatch(path):
+        raise ValueError("the path of a .parquet file, of letters, digits and . _ -, and no hidden folder")
     return path
 
 
-def _named(name: str) -> str:
-    if not NAME.fullmatch(name):
-        raise ValueError("lower-case letters, digits and _")
-    return name
-
-
 def _named_split(name: str) -> str:
-    if not _SPLIT.fullmatch(name):
+    if not _SPLIT.fullmatch(name) or len(name) > 100:
         raise ValueError("letters, digits and _, with single dots between them")
     return name
 
 
+Size = Annotated[int, Field(ge=0, le=2**31 - 1)]
 SplitName = Annotated[str, AfterValidator(_named_split)]  # ours are those of `builders.schema.SPLITS`
-Name = Annotated[str, AfterValidator(_named)]  # of a config, task or family: a part of paths, views and Hub configs
 
 
-class Record(BaseModel):
-    """A part of a manifest; an unknown field is an error."""
+ALL_CONFIGS = "all_configs"  # the view of all rows
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+
+def passages_view(config: str) -> str:
+    """The name of the view of a config's passages."""
+    return f"{config}_passages"
 
 
 class File(Record):
     """A Parquet file: its path in the folder, its size and its digest."""
 
     path: Annotated[str, AfterValidator(_inside)]
-    rows: Annotated[int, Field(ge=0)]
-    bytes: Annotated[int, Field(ge=0)]
-    sha256: str
+    rows: Count
+    bytes: Count
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class Config(Record):
@@ -70,11 +70,11 @@ class Config(Record):
     """
 
     family: Name
-    length: str | None = None
-    tokens: int | None = None
+    length: Label | None = None
+    tokens: Size | None = None
     ratio: Annotated[int, Field(ge=0, le=100)] | None = None
     depth: Annotated[int, Field(ge=0, le=100)] | None = None
-    budget: int | None = None
+    budget: Size | None = None
     files: dict[SplitName, Annotated[list[File], Field(min_length=1)]]
 
     @property
@@ -91,26 +91,79 @@ class Config(Record):
 class Tokenizer(Record):
     """The tokenizer that counts lengths."""
 
-    name: str
+    name: Label
     sha256: str = ""
+
+
+class Input(Record):
+    """An input file of the build: its digest, name and rows, and the licence that the recipe states for it."""
+
+    sha256: str = ""
+    file: str | None = None
+    rows: Count | None = None
+    licence: str | None = None
+
+
+def _distinct(configs: dict[str, Config]) -> dict[str, Config]:
+    taken = {ALL_CONFIGS, *(passages_view(name) for name in configs)} & configs.keys()
+    if taken:
+        raise ValueError(f"other names than those of views; rename {', '.join(sorted(taken))}")
+    paths = [file.path for config in configs.values() for files in config.files.values() for file in files]
+    if len(set(paths)) < len(paths):
+        raise ValueError(f"each file once; found {max(paths, key=paths.count)} several times")
+    return configs
+
+
+class _Take(Facts):
+    n: Count
+
+
+class _Task(Facts):
+    gold: Literal["best", "all"] | None = None
+    take: dict[Label, _Take] = Field(default={})
+
+
+class _Retriever(Facts):
+    kind: str
+    k: Count = 200
+    model: str | None = None
+
+
+class _Recipe(Facts):
+    """What cards and summaries read of a recipe, which may be of an earlier version."""
+
+    kind: str | None = None
+    limit: Count | None = None
+    tasks: dict[Name, _Task] = Field(default={})
+    retrievers: dict[Name, _Retriever] = Field(default={})
+    runs: str | None = None
+    chunk_words: Count | None = None
+    world: Count | None = None
+    confounders: Count | None = None
+    fragment: Count | None = None
+    controls: Count | None = None
+
+
+class _WithRecipe(Facts):
+    recipe: _Recipe = _Recipe()
 
 
 class Manifest(Record):
     """A dataset as its manifest describes it; `sha256` is the digest of the file, `format` the one that it declares."""
 
     format: Literal["icr2-manifest/1", "icr2-manifest/2"]
-    name: str
-    version: str
-    language: str = "en"
+    name: Label
+    version: Label
+    language: Label = "en"
     tasks: dict[Name, TaskSpec]
-    configs: dict[Name, Config]
-    recipe: dict[str, Any] = {}
+    configs: Annotated[dict[Name, Config], Field(min_length=1), AfterValidator(_distinct)]
+    recipe: dict[str, Any] = Field(default={})
     recipe_digest: str = ""
-    inputs: dict[str, dict[str, Any]] = {}
+    inputs: dict[Label, Input] = Field(default={})
     tokenizer: Tokenizer | None = None
-    retrievers: dict[str, dict[str, Any]] = {}
-    counts: dict[str, dict[str, int]] = {}
-    written_with: dict[str, str] = {}
+    retrievers: dict[Name, dict[str, str | bool]] = Field(default={})
+    counts: dict[Label, dict[Label, Count]] = Field(default={})
+    written_with: dict[str, str] = Field(default={})
     sha256: str
 
     @model_validator(mode="after")
@@ -159,7 +212,7 @@ class Manifest(Record):
     def rows_sql(self, source: str, config: str, also: Sequence[str] = ()) -> str:
         """SQL of a config's rows in format 2, with the columns `also`; `source` is the SQL that reads its files."""
         if not self.is_format_1:
-            return source
+            return f"(SELECT {', '.join([*map(identifier, INSTANCES.names), *also])} FROM {source})"
         return f"({format1.select(source, config, self.configs[config].family, self.tasks, also)})"
 
     def path_of(self, folder: Path, file: File) -> Path:
@@ -179,37 +232,18 @@ def _roots(folder: Path) -> list[Path]:
 
 def read_manifest(folder: Path) -> Manifest:
     """The manifest of a dataset folder; SetupError names the wrong field, or what to run if there is none."""
-    path, content, values = _read(folder)
-    try:
-        if values["format"] == format1.FORMAT:
-            values = format1.upgraded(values, folder)
-        values = {**values, "sha256": sha256(content).hexdigest()}
-        return Manifest.model_validate(_with_names(values))
-    except ValidationError as error:
-        raise SetupError(f"{path}: {_first_problem(error)}; build the dataset again") from None
-
-
-def _read(folder: Path) -> tuple[Path, bytes, dict[str, Any]]:
     path = folder / "manifest.json"
-    try:
-        content = path.read_bytes()
-        values = json.loads(content)
-    except (FileNotFoundError, NotADirectoryError):
-        raise SetupError(
-            f"{folder} is not a dataset: it has no manifest.json; run: icr2 build RECIPE --out {folder}"
-        ) from None
-    except OSError as error:
-        raise SetupError(f"{path} cannot be read: {error.strerror}; check its permissions") from None
-    except ValueError as error:
-        raise SetupError(f"{path} is not JSON ({error}); build the dataset again") from None
-    if not isinstance(values, dict):
-        raise SetupError(f"{path}: found {type(values).__name__}, wanted an object; build the dataset again")
-    if values.get("format") not in (FORMAT, format1.FORMAT):
-        found = values.get("format")
-        raise SetupError(
-            f"{path}: format: found {found!r}, wanted {FORMAT} or {format1.FORMAT}; build the dataset again"
-        )
-    return path, content, values
+    if not path.exists():
+        raise SetupError(f"{folder} is not a dataset: it has no manifest.json; run: icr2 build RECIPE --out {folder}")
+    content, values = read_object(path, _AGAIN)
+    if (found := values.get("format")) not in (FORMAT, format1.FORMAT):
+        raise SetupError(f"{path}: format: found {shown(found)}, wanted {FORMAT} or {format1.FORMAT}; {_AGAIN}")
+    if found == format1.FORMAT:
+        typed(values, format1.Values, path, _AGAIN)
+        values = format1.upgraded(values, folder)
+    typed(values, _WithRecipe, path, _AGAIN)
+    values = {**values, "sha256": sha256(content).hexdigest()}
+    return typed(_with_names(values), Manifest, path, _AGAIN)
 
 
 def _with_names(values: dict[str, Any]) -> dict[str, Any]:
@@ -219,24 +253,3 @@ def _with_names(values: dict[str, Any]) -> dict[str, Any]:
         return values
     named = {name: {**task, "name": name} if isinstance(task, dict) else task for name, task in tasks.items()}
     return {**values, "tasks": named}
-
-
-def _first_problem(error: ValidationError) -> str:
-    problem = error.errors()[0]
-    field = ".".join(str(part) for part in problem["loc"] if part != "[key]")
-    match problem["type"]:
-        case "missing":
-            return f"{field}: found nothing, wanted a value"
-        case "extra_forbidden" | "unexpected_keyword_argument":
-            return f"{field}: unknown field; remove it"
-        case "value_error" if not field:
-            return str(problem["ctx"]["error"])
-        case "value_error":
-            return f"{field}: found {_shown(problem['input'])}, wanted {problem['ctx']['error']}"
-    wanted = problem["msg"].removeprefix("Input should be ")
-    return f"{field}: found {_shown(problem['input'])}, wanted {wanted}"
-
-
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."

@@ -27,10 +27,10 @@ def read_json(path: Path, then: str, place: str = "") -> Any:
         raise SetupError(f"{place or f'{path} cannot be read'}: {reason}; {then}") from None
 
 
-def parsed_json(text: str | bytes) -> Any:
+def parsed_json(text: str | bytes, **hooks: Any) -> Any:
     """The value of a JSON text; ValueError also where it is nested too deep or escapes half a surrogate pair."""
     try:
-        value = json.loads(text)
+        value = json.loads(text, **hooks)
         if (b"\\u" if isinstance(text, bytes) else "\\u") in text:  # type: ignore[operator]
             json.dumps(value, ensure_ascii=False).encode()
     except RecursionError:
@@ -58,6 +58,8 @@ def first_problem(error: ValidationError) -> str:
             return f"{field}: unknown field; remove it"
     said = str(problem["ctx"]["error"]) if problem["type"] == "value_error" else problem["msg"]
     wanted = said.removeprefix("Input should be ")
+    if problem["type"] == "value_error" and not field:
+        return said  # of the whole, which says where
     found = f"found {shown(problem['input'])}, wanted {wanted}"
     return f"{field}: {found}" if field else found
 

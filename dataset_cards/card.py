@@ -1,6 +1,5 @@
 """Writes the description of a dataset folder: statistics.json, figures, croissant.json and README.md."""
 
-import json
 import re
 from collections.abc import Mapping
 from hashlib import sha256
@@ -11,6 +10,7 @@ from builders.card import licences_of
 from builders.errors import SetupError
 from builders.files import replacing, write_json
 from builders.manifest import Config, Manifest, read_manifest
+from builders.sql import identifier
 from builders.views import connect
 from dataset_cards import facts
 from dataset_cards.columns import COLUMNS, MEMBERS
@@ -20,13 +20,15 @@ from dataset_cards.head import head, schema_of
 from dataset_cards.licences import licence_url
 from dataset_cards.order import in_order
 from dataset_cards.statistics import Advance, measure
-from validation.report import FORMAT as VALIDATION_FORMAT
+from validation.reading import Shown
+from validation.reading import read_validation as read_result
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_CHECK = {"name", "says", "severity", "status", "unit", "examined", "failing", "rate", "why"}
 _MARKDOWN = re.compile(r"([\\`*\[\]<>|#~$]|(?<![^\W_])_|_(?![^\W_]))")  # an underscore inside a word needs no escape
+
+_NEEDED = {None: ("chunk_words",), "controlled": ("world", "confounders"), "needles": ("fragment", "controls")}
 
 Record = dict[str, Any]
 
@@ -59,17 +61,7 @@ def read_validation(folder: Path, manifest: Manifest) -> Record | None:
     path = folder / "validation.json"
     if not path.is_file():
         return None
-    try:
-        validation = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise SetupError(f"{path} is not JSON ({error}); run: icr2 validate {folder}") from None
-    if not isinstance(validation, dict) or validation.get("format") != VALIDATION_FORMAT:
-        raise SetupError(f"{path} does not have the format {VALIDATION_FORMAT}; run: icr2 validate {folder}")
-    if not all(set(check) >= _CHECK for check in validation["checks"]):
-        raise SetupError(f"{path} has a check without {', '.join(sorted(_CHECK))}; run: icr2 validate {folder}")
-    if validation.get("manifest_sha256") != manifest.sha256:
-        raise SetupError(f"{path} belongs to another build than manifest.json; run: icr2 validate {folder}")
-    return validation
+    return read_result(folder, manifest.sha256, Shown).model_dump()
 
 
 def render(folder: Path, manifest: Manifest, statistics: Record, validation: Record | None, yaml_head: str) -> str:
@@ -94,9 +86,14 @@ def render(folder: Path, manifest: Manifest, statistics: Record, validation: Rec
 def _facts(folder: Path, manifest: Manifest, statistics: Record) -> Record:
     recipe, inputs, configs = manifest.recipe, manifest.inputs, manifest.configs
     shown = shown_splits(statistics, manifest)
+    kind = recipe.get("kind")
+    if missing := [name for name in _NEEDED.get(kind, ()) if recipe.get(name) is None]:
+        raise SetupError(
+            f"{folder}/manifest.json: recipe.{missing[0]}: found nothing, wanted a value; build the dataset again"
+        )
     by_licence: dict[str, list[str]] = {}
     for place, given in inputs.items():
-        by_licence.setdefault(given.get("licence", ""), []).append(place)
+        by_licence.setdefault(given.licence or "", []).append(place)
     return {
         **{key: getattr(manifest, key) for key in ("name", "version", "language", "recipe", "recipe_digest", "inputs")},
         "description": facts.description(manifest, statistics),
@@ -107,12 +104,12 @@ def _facts(folder: Path, manifest: Manifest, statistics: Record) -> Record:
         "configs": _configs(manifest, statistics, shown),
         "icr2": any(config.ratio is not None for config in configs.values()),
         "loft": any(config.family == "loft" for config in configs.values()),
-        "kind": recipe.get("kind"),
+        "kind": kind,
         "splits": manifest.splits,
         "shown": [_shown_split(config) for config in configs.values()],
         "richest": richest(shown),
         "tasks": [{"name": name, "about": facts.about(task)} for name, task in manifest.tasks.items()],
-        "best": [name for name, task in recipe.get("tasks", {}).items() if task["gold"] == "best"],
+        "best": [name for name, task in recipe.get("tasks", {}).items() if task.get("gold") == "best"],
         "retrievers": facts.retrievers(manifest) if facts.has_confounders(statistics) else [],
         "neural": [name for name, made in manifest.retrievers.items() if made.get("neural")],
         "filtered": facts.filtered(manifest.counts),
@@ -176,7 +173,9 @@ def example(folder: Path, manifest: Manifest, statistics: Record) -> Record:
     config = min(same_length, key=lambda name: abs((manifest.configs[name].ratio or 0) - 50))
     split = _shown_split(manifest.configs[config])
     task = next(iter(statistics["configs"][config][split]["tasks"]))
-    query = f'SELECT * FROM "{config}" WHERE split = ? AND task = ? ORDER BY len(flags), len(query), id LIMIT 1'
+    query = (
+        f"SELECT * FROM {identifier(config)} WHERE split = ? AND task = ? ORDER BY len(flags), len(query), id LIMIT 1"
+    )
     result = connect(folder).execute(query, [split, task])
     names = [column[0] for column in result.description]
     row = dict(zip(names, result.fetchall()[0], strict=True))

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
+from builders.display import Terminal, say
 from builders.errors import SetupError
 
 
@@ -30,6 +30,6 @@ def card(
     if published and not re.fullmatch(r"\d{4}-(0\d|1[0-2])-([0-2]\d|3[01])", published):
         raise SetupError(f"invalid --published {published}; use a date such as 2026-11-30")
     configs = read_manifest(folder).configs
-    with readable(folder), late_bar("measuring configs", len(configs), Console(stderr=True)) as advance:
+    with readable(folder), late_bar("measuring configs", len(configs), Terminal(stderr=True)) as advance:
         write_card(folder, published, advance)
-    Console(soft_wrap=True).print(f"wrote {folder / 'README.md'}", highlight=False)
+    say(f"wrote {folder / 'README.md'}")

@@ -9,7 +9,7 @@ from builders.errors import SetupError
 from builders.hub import from_hub
 from builders.manifest import File, Manifest, read_manifest
 from builders.schema import INSTANCES
-from builders.views import literal
+from builders.sql import read_parquet
 
 if TYPE_CHECKING:
     import duckdb
@@ -133,7 +133,7 @@ def _load(connection: "duckdb.DuckDBPyConnection", name: str, side: Side, config
     """A table of a split's ids, the hash of every field, and the pids: small for any context length."""
     fields = ", ".join(f"hash({field}) AS {field}" for field in FIELDS)
     if paths:
-        source = side.manifest.rows_sql(f"read_parquet([{', '.join(map(literal, paths))}])", config)
+        source = side.manifest.rows_sql(read_parquet(map(Path, paths)), config)
     else:
         connection.register(f"{name}_empty", INSTANCES.empty_table())
         source = f"{name}_empty"

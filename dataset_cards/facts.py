@@ -177,10 +177,12 @@ def retrievers(manifest: Manifest) -> list[Record]:
             {
                 "name": name,
                 "kind": made.get("says", "a finished run"),
-                "model": f"{model} ({made['model'][:12]})" if model and "model" in made else model,
-                "list": f"{spec['k']:,} {made['level']}s" if spec else "",
-                "libraries": ", ".join(_named(key, value) for key, value in made.items() if key not in _NO_LIBRARY),
-                "run": made["run_sha256"][:12],
+                "model": f"{model} ({str(made['model'])[:12]})" if model and "model" in made else model,
+                "list": f"{spec['k']:,} {made.get('level', 'passage')}s" if "k" in spec else "",
+                "libraries": ", ".join(
+                    _named(key, str(value)) for key, value in made.items() if key not in _NO_LIBRARY
+                ),
+                "run": str(made.get("run_sha256", ""))[:12],
             }
         )
     return described
@@ -195,12 +197,12 @@ _NO_LIBRARY = {"run_sha256", "model", "query_model", "from", "says", "level", "n
 
 def absent_retrievers(recipe: Mapping[str, Any]) -> list[str]:
     """The paper's retrievers (section 3.2) without a counterpart in the recipe; none where it has runs."""
-    specs = list(recipe["retrievers"].values())
-    if not specs or recipe["runs"]:
+    specs = list(recipe.get("retrievers", {}).values())
+    if not specs or recipe.get("runs"):
         return []
 
     def has(*kinds: str, model: str = "") -> bool:
-        return any(spec["kind"] in kinds and model in (spec["model"] or "").lower() for spec in specs)
+        return any(spec["kind"] in kinds and model in (spec.get("model") or "").lower() for spec in specs)
 
     present = {
         "BM25": has("bm25", "bm25s"),
@@ -258,8 +260,8 @@ def _short_splits(manifest: Manifest, statistics: Mapping[str, Any]) -> dict[tup
     recipe = manifest.recipe
     asked: Counter[str] = Counter()
     for task in recipe.get("tasks", {}).values():
-        for split, take in task["take"].items():
-            asked[split] += min(take["n"], recipe["limit"] or take["n"])
+        for split, take in task.get("take", {}).items():
+            asked[split] += min(take["n"], recipe.get("limit") or take["n"])
     short: dict[tuple[str, int, int], list[str]] = {}
     for config in in_order(manifest.configs):
         for split, group in statistics["configs"][config].items():

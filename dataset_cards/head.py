@@ -1,13 +1,13 @@
 """The YAML head of a dataset's card: metadata of the Hub, and what `load_dataset` reads."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from builders.card import licences_of
-from builders.manifest import File, Manifest
+from builders.card import config_entry, licences_of
+from builders.manifest import Manifest
 from builders.tasks import KindName
 from dataset_cards.licences import hub_licence
 
@@ -43,8 +43,8 @@ def head(manifest: Manifest, statistics: Mapping[str, Any], schema: "pa.Schema")
         "task_ids": [task for _, task in filed],
         "size_categories": [size_category(statistics["dataset"]["rows"])],
         "tags": ["long-context", "retrieval", "in-context-retrieval", "reasoning", "icr2", *_generated(manifest)],
-        "configs": [_config(name, config.files) for name, config in manifest.configs.items()],
-        "dataset_info": _info(manifest, statistics["configs"], schema),
+        "configs": [config_entry(name, config) for name, config in manifest.configs.items()],
+        "dataset_info": info_of(manifest, statistics["configs"], schema),
     }
     return yaml.safe_dump(fields, sort_keys=False, allow_unicode=True, width=1000)
 
@@ -62,12 +62,7 @@ def size_category(rows: int) -> str:
     return f"{_SIZE_STEPS[step - 1]}<n<{_SIZE_STEPS[step]}" if step < len(_SIZE_STEPS) else "n>1T"
 
 
-def _config(config: str, splits: Mapping[str, Sequence[File]]) -> Record:
-    files = [{"split": split, "path": [file.path for file in files]} for split, files in splits.items()]
-    return {"config_name": config, "data_files": files}
-
-
-def _info(manifest: Manifest, statistics: Mapping[str, Any], schema: "pa.Schema") -> list[Record]:
+def info_of(manifest: Manifest, statistics: Mapping[str, Any], schema: "pa.Schema") -> list[Record]:
     """Features and sizes of each config, as `datasets` writes them into a card."""
     from datasets import DatasetInfo, Features, SplitDict, SplitInfo
     from datasets.info import DatasetInfosDict

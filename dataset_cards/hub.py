@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import pyarrow as pa
 
-from builders.errors import SetupError
+from builders.errors import SetupError, shown
+from builders.hub import misread
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi, HfFileSystem
@@ -116,6 +117,13 @@ def patiently(doing: str, action: Callable[[], Result], waits: tuple[int, ...] =
                 raise _gave_up(doing, cause) from None
             _log.warning("%s: %s; retrying", doing, _one_line(cause))
             time.sleep(_wait_asked_for(cause) or wait)
+        except Exception as error:
+            if not misread(error):
+                raise
+            reason = f"{type(error).__name__}: {shown(str(error))}"
+            raise SetupError(
+                f"{doing}: the Hub's reply is not what its client expects ({reason}); check --endpoint and HF_ENDPOINT"
+            ) from None
 
 
 def _passing(status: int) -> bool:

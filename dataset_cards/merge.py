@@ -4,10 +4,8 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
-import yaml
-
 from builders.errors import SetupError
-from dataset_cards.front_matter import head_of, with_fields
+from dataset_cards.front_matter import entries, head_of, with_fields
 
 DATA = (".parquet", ".arrow", ".csv", ".tsv", ".jsonl")
 
@@ -32,10 +30,7 @@ def kept_configs(card: str, ours: Iterable[str], paths: Iterable[str], repo: str
     """
     ours, paths = set(ours), sorted(paths)
     where = f"README.md of {repo}"
-    try:
-        head = head_of(card)
-    except yaml.YAMLError as error:
-        raise SetupError(f"{where}: its YAML does not parse ({' '.join(str(error).split())}); fix it there") from None
+    head = head_of(card, where, "fix it there")
     listed = head.get("configs") or []
     if not listed:
         _refuse_unlisted(paths, ours, where)
@@ -43,8 +38,7 @@ def kept_configs(card: str, ours: Iterable[str], paths: Iterable[str], repo: str
     files = {str(config.get("config_name")): _files(config, paths, where) for config in configs}
     if len(files) != len(configs):
         raise SetupError(f"{where} lists a config twice, and only the last loads; fix it there")
-    infos = head.get("dataset_info") or []
-    infos = [infos] if isinstance(infos, dict) else infos
+    infos = entries(head.get("dataset_info"))
     return Kept(configs, [info for info in infos if info.get("config_name", "default") in files], files)
 
 
@@ -84,7 +78,6 @@ def merged_card(card: str, kept: Kept) -> str:
     # datasets refuses two defaults, and treats a config of that name as one
     for config in configs if "default" in kept.names else others:
         config.pop("default", None)
-    infos = head.get("dataset_info") or []
-    infos = [infos] if isinstance(infos, dict) else list(infos)
+    infos = entries(head.get("dataset_info"))
     described = {"dataset_info": infos + kept.infos} if infos or kept.infos else {}
     return with_fields(card, {"configs": configs + others, **described})

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
+from builders.display import Terminal, say
 from builders.errors import SetupError
 from builders.options import option
 
@@ -36,19 +36,18 @@ def publish(
 
     _show_progress_on_a_terminal()
     repository = _repository(repo, endpoint, needs_token=not dry_run)
-    release = checked_release(folder, version, Console(stderr=True))
+    release = checked_release(folder, version, Terminal(stderr=True))
     if dry_run:
         _say_what_would_be_done(release, repository)
         return
     done = publish_release(release, repository, private)
-    out = Console(soft_wrap=True, highlight=False)
     if not done.new_tag:
-        out.print(f"{repo} already has {release.tag} with these bytes; nothing to do")
+        say(f"{repo} already has {release.tag} with these bytes; nothing to do")
     url = f"{repository.api.endpoint}/datasets/{repo}"
-    out.print(f"commit {url}/commit/{done.commit}{'' if done.new_commit else ' (existing)'}")
-    out.print(f"tag {release.tag} {url}/tree/{release.tag}")
+    say(f"commit {url}/commit/{done.commit}{'' if done.new_commit else ' (existing)'}")
+    say(f"tag {release.tag} {url}/tree/{release.tag}")
     first = next(iter(release.configs))
-    out.print(f'load_dataset("{repo}", "{first}", revision="{release.tag}")', markup=False)
+    say(f'load_dataset("{repo}", "{first}", revision="{release.tag}")')
 
 
 def _show_progress_on_a_terminal() -> None:
@@ -82,18 +81,17 @@ def _say_what_would_be_done(release: "Release", repository: "Repository") -> Non
     from dataset_cards.dry_run import remote_plan
 
     changes, note = remote_plan(release, repository)
-    out = Console(soft_wrap=True, highlight=False)
-    out.print(f"{release.name} {release.version} can be published: validated, {len(release.files) + 1} files checked")
-    out.print(note)
+    say(f"{release.name} {release.version} can be published: validated, {len(release.files) + 1} files checked")
+    say(note)
     for path, content in changes.send.items():
-        out.print(f"send {path} {content.size:,} bytes")
+        say(f"send {path} {content.size:,} bytes")
     for path in changes.delete:
-        out.print(f"delete {path}")
+        say(f"delete {path}")
     for config in changes.kept.names:
-        out.print(f"keep config {config}")
+        say(f"keep config {config}")
     if not changes.empty:
-        out.print(f"one commit: {len(changes.send)} files, {changes.size:,} bytes")
-    out.print(f"tag {release.tag}; nothing was changed")
+        say(f"one commit: {len(changes.send)} files, {changes.size:,} bytes")
+    say(f"tag {release.tag}; nothing was changed")
 
 
 def diff(
@@ -106,8 +104,7 @@ def diff(
 
     _show_progress_on_a_terminal()
     difference = compare(a, b)
-    out = Console(soft_wrap=True, highlight=False)
     if as_json:
-        out.print(json.dumps(difference, indent=2, ensure_ascii=False), markup=False)
+        say(json.dumps(difference, indent=2, ensure_ascii=False))
     for line in () if as_json else lines_of(difference):
-        out.print(line, markup=False)
+        say(line)

@@ -1,21 +1,25 @@
 """The release of a dataset folder, checked before anything is sent."""
 
 import hashlib
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import pyarrow as pa
-import yaml
+from pydantic import Field
 from rich.console import Console
 from rich.progress import track
 
-from builders.errors import SetupError
+from builders.card import config_entry
+from builders.errors import SetupError, shown
 from builders.manifest import Manifest, read_manifest
-from dataset_cards.front_matter import head_of
+from builders.records import Count, Facts, Name, read_object
+from builders.typed import typed
+from dataset_cards.front_matter import entries, head_of
+from dataset_cards.head import info_of
 from validation.checks import CHECKS
+from validation.reading import Validation, read_validation
 
 VERSION = re.compile(r"\d+\.\d+\.\d+")
 BESIDE = ("validation.json", "statistics.json", "manifest.json")
@@ -23,6 +27,20 @@ OPTIONAL = ("croissant.json",)
 
 
 Configs = dict[str, dict[str, list[str]]]  # config -> split -> paths
+
+
+class _Sizes(Facts):
+    bytes: Count
+    bytes_in_memory: Count
+
+
+class Statistics(Facts):
+    """What a release reads of statistics.json."""
+
+    format: Literal["icr2-statistics/1"]
+    manifest_sha256: str
+    validation_sha256: str | None
+    configs: dict[Name, dict[str, _Sizes]] = Field(default={})
 
 
 class Content(NamedTuple):
@@ -68,7 +86,7 @@ def checked_release(folder: Path, version: str | None, console: Console) -> Rele
     manifest = read_manifest(folder)
     _check_version(manifest, version)
     _check_validation(folder, manifest.sha256)
-    _check_statistics(folder, manifest.sha256)
+    statistics = _statistics(folder, manifest.sha256)
     configs: Configs = {
         name: {split: [file.path for file in files] for split, files in config.files.items()}
         for name, config in manifest.configs.items()
@@ -77,7 +95,9 @@ def checked_release(folder: Path, version: str | None, console: Console) -> Rele
         card = (folder / "README.md").read_text(encoding="utf-8")
     except FileNotFoundError:
         raise SetupError(f"{folder}/README.md is missing; run: icr2 card {folder}") from None
-    _check_card(folder, card, configs)
+    except UnicodeDecodeError:
+        raise SetupError(f"{folder}/README.md is not UTF-8; run: icr2 card {folder}") from None
+    _check_card(folder, card, configs, manifest, statistics)
     files = dict(_hashed(folder, manifest, console))
     files |= {path: content_of((folder / path).read_bytes()) for path in _beside(folder)}
     return Release(manifest.name, manifest.version, configs, files, card, manifest.schema)
@@ -93,57 +113,39 @@ def _check_version(manifest: Manifest, version: str | None) -> None:
 
 def _check_validation(folder: Path, digest: str) -> None:
     again = f"icr2 validate {folder}"
-    validation = _read_json(folder / "validation.json", digest, again)
-    if validation.get("passed") is not True:
-        checks = [check for check in validation.get("checks", []) if check.get("severity") == "error"]
-        failed = [check["name"] for check in checks if check.get("status") == "failed"]
+    validation = read_validation(folder, digest, Validation)
+    failed = [check.name for check in validation.checks if (check.severity, check.status) == ("error", "failed")]
+    if failed or not validation.passed:
         raise SetupError(
             f"{folder} did not validate ({', '.join(failed) or 'no check'} failed); fix it and run: {again}"
         )
-    if unknown := set(CHECKS) - {check.get("name") for check in validation.get("checks", [])}:
+    if unknown := set(CHECKS) - {check.name for check in validation.checks}:
         raise SetupError(
             f"{folder}/validation.json comes from an older suite, without {', '.join(sorted(unknown))}; run: {again}"
         )
-    if validation.get("complete") is not True:
+    if not validation.complete:
         raise SetupError(f"{folder}/validation.json skips checks or configs; run all of them: {again}")
 
 
-def _check_statistics(folder: Path, digest: str) -> None:
-    """SetupError where the statistics, and so the card, belong to another manifest or validation."""
-    again = f"icr2 card {folder}"
-    statistics = _read_json(folder / "statistics.json", digest, again)
+def _statistics(folder: Path, digest: str) -> Statistics:
+    """The statistics; SetupError where they, and so the card, belong to another manifest or validation."""
+    path, again = folder / "statistics.json", f"run: icr2 card {folder}"
+    statistics = typed(read_object(path, again)[1], Statistics, path, again)
+    if statistics.manifest_sha256 != digest:
+        raise SetupError(f"{path} belongs to another manifest; {again}")
     validation = hashlib.sha256((folder / "validation.json").read_bytes()).hexdigest()
-    if statistics.get("validation_sha256") != validation:
-        raise SetupError(f"{folder}/README.md shows another validation than validation.json; run: {again}")
+    if statistics.validation_sha256 != validation:
+        raise SetupError(f"{folder}/README.md shows another validation than validation.json; {again}")
+    return statistics
 
 
-def _read_json(path: Path, digest: str, again: str) -> dict[str, Any]:
-    """The values of a file tied to a manifest's digest; SetupError if it is missing, broken or of another one."""
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise SetupError(f"{path} is missing; run: {again}") from None
-    except ValueError as error:
-        raise SetupError(f"{path} is not JSON ({error}); run: {again}") from None
-    if not isinstance(value, dict):
-        raise SetupError(f"{path} is not an object; run: {again}")
-    if value.get("manifest_sha256") != digest:
-        raise SetupError(f"{path} belongs to another manifest; run: {again}")
-    return value
-
-
-def _check_card(folder: Path, card: str, configs: Configs) -> None:
-    """SetupError for a card whose YAML does not list each config once with the paths of the manifest's files."""
+def _check_card(folder: Path, card: str, configs: Configs, manifest: Manifest, statistics: Statistics) -> None:
+    """SetupError for a card whose YAML does not list each config once, with the manifest's files and their facts."""
     again = f"run: icr2 card {folder}"
-    try:
-        listed = head_of(card).get("configs") or []
-    except yaml.YAMLError as error:
-        raise SetupError(
-            f"{folder}/README.md: its YAML does not parse ({' '.join(str(error).split())}); {again}"
-        ) from None
+    head = head_of(card, f"{folder}/README.md", again)
     found: Configs = {}
-    for config in listed:
-        name = config.get("config_name")
+    for config in head.get("configs") or []:
+        name = config["config_name"]
         if name in found:
             raise SetupError(f"{folder}/README.md lists config {name} twice, and only the last would load; {again}")
         if "data_dir" in config:
@@ -151,9 +153,39 @@ def _check_card(folder: Path, card: str, configs: Configs) -> None:
         found[name] = _listed_files(config)
     if found != configs:
         wrong = sorted(name for name in found.keys() | configs if found.get(name) != configs.get(name))
-        raise SetupError(
-            f"{folder}/README.md does not list the manifest's files for {', '.join(map(str, wrong))}; {again}"
-        )
+        raise SetupError(f"{folder}/README.md does not list the manifest's files for {', '.join(wrong)}; {again}")
+    for config in head["configs"]:
+        wanted = config_entry(config["config_name"], manifest.configs[config["config_name"]])
+        _compare(f"{folder}/README.md: configs", wanted | {"data_files": config["data_files"]}, config, again)
+    if "dataset_info" in head:
+        _check_info(folder, entries(head["dataset_info"]), manifest, statistics)
+
+
+def _check_info(folder: Path, found: list[dict[str, Any]], manifest: Manifest, statistics: Statistics) -> None:
+    """SetupError where `dataset_info`, which `load_dataset` holds the files against, is not what they have."""
+    where, again = f"{folder}/README.md: dataset_info", f"run: icr2 card {folder}"
+    sizes = {
+        name: {split: size.model_dump() for split, size in statistics.configs.get(name, {}).items()}
+        for name in manifest.configs
+    }
+    if any(sizes[name].keys() != config.files.keys() for name, config in manifest.configs.items()):
+        raise SetupError(f"{folder}/statistics.json lacks the sizes of a config; {again}")
+    wanted = {info["config_name"]: info for info in info_of(manifest, sizes, manifest.schema)}
+    names = [info.get("config_name", "default") for info in found]
+    if sorted(names) != sorted(wanted):
+        raise SetupError(f"{where}: found {shown(names)}, wanted one of each config; {again}")
+    for name, info in zip(names, found, strict=True):
+        _compare(where, wanted[name], info, again)
+
+
+def _compare(where: str, wanted: dict[str, Any], found: dict[str, Any], again: str) -> None:
+    """SetupError that names the first field of a config's entry that differs."""
+    for key in [*wanted, *sorted(found.keys() - wanted.keys())]:
+        if found.get(key) != wanted.get(key):
+            raise SetupError(
+                f"{where}: {key} of {wanted['config_name']}: found {shown(found.get(key))}, "
+                f"wanted {shown(wanted.get(key))}; {again}"
+            )
 
 
 def _listed_files(config: dict[str, Any]) -> dict[str, list[str]]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from builders.figure import ROLES
 from builders.manifest import File, Manifest, read_manifest
+from builders.sql import identifier, literal
 from builders.views import connect
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ SELECT task, context_id, len(passages) AS passages, n_tokens AS tokens, gold, co
        len(regexp_extract_all(coalesce(answers[1], ''), '\S+')) AS answer_words,
        len(regexp_extract_all(query, '\S+')) AS query_words, answer_kind, hops, depth,
        reasoning_types, flags
-FROM "{config}" WHERE split = '{split}'
+FROM {config} WHERE split = {split}
 """
 
 _WORD_IS_NUMBER = "regexp_matches(word, '[0-9]') OR list_contains($number_words, word)"
@@ -62,7 +63,7 @@ GROUP BY GROUPING SETS ((tenth), (task, tenth))
 _PASSAGES = """
 SELECT task, role, retrievers, count(*) FROM (
     SELECT task, p.role AS role, list_sort(p.retrievers) AS retrievers
-    FROM (SELECT task, unnest(passages) AS p FROM "{config}" WHERE split = '{split}'))
+    FROM (SELECT task, unnest(passages) AS p FROM {config} WHERE split = {split}))
 GROUP BY GROUPING SETS ((role, retrievers), (task, role, retrievers))
 """
 
@@ -122,7 +123,8 @@ def table_2(configs: Mapping[str, Record]) -> list[Record]:
 
 
 def _split(connection: "duckdb.DuckDBPyConnection", config: str, split: str, manifest: Manifest) -> Record:
-    connection.execute(_FACTS.format(config=config, split=split))
+    place = {"config": identifier(config), "split": literal(split)}
+    connection.execute(_FACTS.format(**place))
     groups = _by_task(connection, _summary(), {"number_words": _NUMBER_WORDS})
     for name in ("flags", "reasoning_types"):
         counted = f"SELECT task, {name}, count(*) FROM (SELECT task, unnest({name}) AS {name} FROM facts)"
@@ -130,7 +132,7 @@ def _split(connection: "duckdb.DuckDBPyConnection", config: str, split: str, man
     _attach(groups, "depths", connection.execute(_DEPTHS))
     _attach(groups, "gold_tenths", connection.execute(_TENTHS))
     found: dict[str | None, list[tuple]] = {}
-    for task, *rest in connection.execute(_PASSAGES.format(config=config, split=split)).fetchall():
+    for task, *rest in connection.execute(_PASSAGES.format(**place)).fetchall():
         found.setdefault(task, []).append(tuple(rest))
     for task, group in groups.items():
         tenths = group["gold_tenths"]

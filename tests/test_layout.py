@@ -17,7 +17,9 @@ ALLOWED = {
     "benchmarks": {"benchmarks", "builders", "eval_harness"},
 }
 # A check that calls the filter it checks repeats its bug: what validation imports of builders, and what that needs.
-VALIDATION_IMPORTS = set("registry schema config errors tokens text prompts tasks files manifest format1".split())
+VALIDATION_IMPORTS = set(
+    "registry schema config errors tokens text prompts tasks files manifest format1 records sql display typed".split()
+)
 VALIDATION_LOADS = VALIDATION_IMPORTS | {"bundled", "hub", "marks", "registry"}
 STEPS = (
     "data conditions models probing parsing scoring methods run report protocols train experiments lm_eval commands"

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 
 def register(app: typer.Typer) -> None:
@@ -25,35 +24,38 @@ def validate(
     list_checks: Annotated[bool, typer.Option("--list", help="List all checks and stop.")] = False,
 ) -> None:
     """Check a dataset for leaks and defects, from its Parquet only. Exit code 1 if an error is found."""
+    from rich.text import Text
+
+    from builders.display import Terminal, plain, say
     from builders.errors import SetupError
     from validation.checks import CHECKS
     from validation.dataset import read_dataset
     from validation.report import failures, report, table, write_html, write_report
     from validation.suite import chosen_checks, run_suite
 
-    console = Console(width=max(120, shutil.get_terminal_size().columns))
+    console = Terminal(width=max(120, shutil.get_terminal_size().columns))
     if list_checks:
         for name, check in CHECKS.items():
-            typer.echo(f"{name} ({check.severity}): {check.says}")
+            say(f"{name} ({check.severity}): {check.says}")
         return
     if fail_on not in ("error", "warning"):
         raise SetupError(f"invalid --fail-on {fail_on!r}; use error or warning")
     names = chosen_checks(only or [], skip or [])
     dataset = read_dataset(folder, config or [])
-    with Console(stderr=True).status("checking") as status:
-        outcomes = run_suite(dataset, names, lambda step: status.update(f"checking {folder}: {step}"))
+    with Terminal(stderr=True).status("checking") as status:
+        outcomes = run_suite(dataset, names, lambda step: status.update(Text(plain(f"checking {folder}: {step}"))))
     content = report(dataset, outcomes)
     write_report(content, folder / "validation.json")
     console.print(table(content))
     for check in content["checks"]:
         if check["status"] == "failed":
-            console.print(_examples(check), highlight=False, markup=False, soft_wrap=True)
+            console.print(_examples(check))
     if html:
-        console.print(f"wrote {write_html(content, html)}", soft_wrap=True, highlight=False)
+        console.print(f"wrote {write_html(content, html)}")
     failed = failures(content, fail_on)
     partly = "" if content["complete"] else "; not all checks ran on all configs, so the dataset cannot be published"
     verdict = f"failed: {', '.join(failed)}" if failed else "passed"
-    console.print(f"{verdict}{partly}; {folder / 'validation.json'} has every count", soft_wrap=True, highlight=False)
+    console.print(f"{verdict}{partly}; {folder / 'validation.json'} has every count")
     if failed:
         raise typer.Exit(1)
 

@@ -27,6 +27,7 @@ import duckdb
 import pyarrow as pa
 
 from builders.errors import SetupError
+from builders.sql import literal, read_parquet
 from validation.dataset import Dataset, File, enough, nested
 from validation.normal import folded_sql, marked_words_sql, normal_sql, plain_sql, words_sql
 
@@ -101,7 +102,7 @@ def measured(dataset: Dataset, unreadable: dict[str, str], progress: Progress) -
     with tempfile.TemporaryDirectory(prefix="icr2-validate-") as folder:
         connection = duckdb.connect(str(Path(folder) / "measures.duckdb"))
         try:
-            connection.execute(f"SET memory_limit = '{MEMORY}'; SET temp_directory = '{folder}/spill'")
+            connection.execute(f"SET memory_limit = '{MEMORY}'; SET temp_directory = {literal(f'{folder}/spill')}")
             connection.execute(f"SET threads = {min(4, os.cpu_count() or 1)}; SET preserve_insertion_order = false")
             connection.execute("SET enable_progress_bar = false")
             measures = Measures(dataset, connection, unreadable)
@@ -157,32 +158,28 @@ def _fill_facts(connection: duckdb.DuckDBPyConnection, dataset: Dataset) -> None
 
 def _read(connection: duckdb.DuckDBPyConnection, number: int, dataset: Dataset, file: File, start: int) -> int:
     """Adds a file's rows, their passages, and new texts; returns the number of rows."""
-    parquet = "read_parquet($path, file_row_number = true)"
+    parquet = read_parquet([dataset.folder / file.path], "file_row_number = true")
     source = dataset.manifest.rows_sql(parquet, file.config, also=["file_row_number"])
     rows = f'SELECT file_row_number + {start} AS "row", * FROM {source}'
     passages = (
         f"""SELECT "row", gold, unnest(passages) AS p, unnest(range(len(passages))) AS "position" FROM ({rows})"""
     )
-    given = {"path": str(dataset.folder / file.path)}
     connection.execute(
         f"""INSERT INTO raw SELECT "row", {number}, id, config, question_id, context_id, task, kind, query, answers,
             answer_kind, coalesce(len(passages), 0), gold, depth, n_tokens, confounding_ratio, hops, reasoning_types,
             flags FROM ({rows})""",
-        given,
     )
     connection.execute(
         f"""INSERT INTO keyed SELECT "row", "position", p.pid, {_KEY}, p.role, p.retrievers, p.rank, p.score,
             coalesce(list_contains(gold, "position"), false), coalesce(trim(p.text), '') = '' OR p.title IS NULL
             FROM ({passages})""",
-        given,
     )
     connection.execute(
         f"""INSERT INTO contents SELECT key, any_value(title), any_value(body) FROM (
                 SELECT {_KEY} AS key, coalesce(p.title, '') AS title, coalesce(p.text, '') AS body FROM ({passages}))
             WHERE key NOT IN (SELECT key FROM contents) GROUP BY key""",
-        given,
     )
-    return connection.execute(f"SELECT count(*) FROM {source}", given).fetchall()[0][0]
+    return connection.execute(f"SELECT count(*) FROM {source}").fetchall()[0][0]
 
 
 _DERIVED = [

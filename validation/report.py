@@ -1,12 +1,14 @@
 """The reports of the suite: validation.json, a table, and an HTML page."""
 
-import json
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from rich.table import Table
+from rich.text import Text
 
+from builders.display import plain
+from builders.files import replacing, write_json
 from validation.dataset import Dataset
 from validation.known import known_issues
 from validation.suite import Outcome
@@ -60,9 +62,7 @@ def failures(content: dict[str, Any], fail_on: str) -> list[str]:
 
 def write_report(content: dict[str, Any], path: Path) -> None:
     """Writes validation.json by one rename."""
-    partial = path.with_name(f".{path.name}.partial")
-    partial.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    partial.replace(path)
+    write_json(path, content, sort_keys=False, indent=1)
 
 
 def write_html(content: dict[str, Any], folder: Path) -> Path:
@@ -76,18 +76,18 @@ def write_html(content: dict[str, Any], folder: Path) -> Path:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    folder.mkdir(parents=True, exist_ok=True)
     page = folder / "index.html"
-    page.write_text(environment.get_template("report.html.j2").render(**content), encoding="utf-8")
+    with replacing(page) as partial:
+        partial.write_text(environment.get_template("report.html.j2").render(**content), encoding="utf-8")
     return page
 
 
 _MARK = {
-    "passed": "[green]passed",
-    "skipped": "[dim]skipped",
-    "error": "[bold red]FAILED",
-    "warning": "[yellow]warning",
-    "known": "[dim]known",
+    "passed": Text("passed", "green"),
+    "skipped": Text("skipped", "dim"),
+    "error": Text("FAILED", "bold red"),
+    "warning": Text("warning", "yellow"),
+    "known": Text("known", "dim"),
 }
 
 
@@ -107,5 +107,5 @@ def table(content: dict[str, Any]) -> Table:
         mark = _MARK[_result(check)]
         failing = f"{check['failing']:,}" if check["failing"] else ""
         examined = f"{check['examined']:,} {check['unit']}s" if check["status"] != "skipped" else ""
-        shown.add_row(check["name"], mark, failing, examined, check["says"].replace("[", "\\["))
+        shown.add_row(check["name"], mark, failing, examined, plain(check["says"]))
     return shown

@@ -5,8 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import typer
-
+from builders.display import say
 from builders.errors import SetupError
 from builders.files import write_json
 from eval_harness.commands.options import Batches, Prompted, Server, Speed
@@ -81,7 +80,6 @@ def ready(asked: Prompted, speed: Speed, server: Server, counter: str) -> Model:
 
 def answered(plan: Plan, model: Model, out: Path | None, **facts: Any) -> Results:
     """The finished run of a plan, with its summary written next to the results; `facts` are added to its record."""
-    from rich.console import Console
     from rich.progress import (
         BarColumn,
         Progress,
@@ -91,6 +89,7 @@ def answered(plan: Plan, model: Model, out: Path | None, **facts: Any) -> Result
         TimeRemainingColumn,
     )
 
+    from builders.display import Terminal
     from eval_harness import report
     from eval_harness.run.run import run
 
@@ -105,7 +104,7 @@ def answered(plan: Plan, model: Model, out: Path | None, **facts: Any) -> Result
     fields = record(plan, model) | facts
     with only_run(folder):
         results = Results(folder, fields)
-        with Progress(*columns, console=Console(stderr=True)) as progress:
+        with Progress(*columns, console=Terminal(stderr=True)) as progress:
             run(plan, model, results, progress)
         _check_answered(results)
         summary = report.summary(report.cells(results.rows)) | {"tokens": results.tokens()}
@@ -125,9 +124,9 @@ def _check_answered(results: Results) -> None:
 
 def show_plan(plan: Plan, tokenizer: str, prices: Prices = (None, None)) -> None:
     """Prints the number of prompts and tokens of a plan, and their cost."""
-    from rich.console import Console
     from rich.table import Table
 
+    from builders.display import Terminal
     from builders.tokens import token_counter
 
     shown = Table(
@@ -141,7 +140,7 @@ def show_plan(plan: Plan, tokenizer: str, prices: Prices = (None, None)) -> None
             lengths = [request.n_prompt_tokens for request in mine if request.passages is not None]
             numbers = (len(lengths), len(mine) - len(lengths), max(lengths, default=0), sum(lengths))
             shown.add_row(group[0].config, group[0].method, task, *map(str, numbers))
-    Console().print(shown)
+    Terminal().print(shown)
     show_cost((request for request in every if request.passages is not None), prices)
 
 
@@ -152,4 +151,4 @@ def show_cost(requests: Iterable["Priced"], prices: Prices) -> None:
     found = estimate(requests, *prices)
     cost = "" if found.cost is None else f", at most {found.cost:.2f} at these prices"
     tokens = f"{found.tokens_in} input tokens, at most {found.tokens_out} output tokens"
-    typer.echo(f"{found.n_prompts} unique prompts: {tokens}{cost}")
+    say(f"{found.n_prompts} unique prompts: {tokens}{cost}")

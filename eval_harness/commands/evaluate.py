@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
+from builders.display import say
 from builders.options import SEVERAL, DatasetFolder, grouped, option
 from eval_harness.commands import options
 from eval_harness.commands.asking import answered, completed, counter_of, ready, show_plan
@@ -91,13 +92,12 @@ def evaluate(
 
 
 def _print(plan: Plan, model: Model, results: Results) -> None:
-    from rich.console import Console
-
+    from builders.display import Terminal
     from eval_harness import report
 
     table = report.table(report.cells(results.rows), f"{plan.dataset.name} {plan.dataset.version}, {model.name}")
-    Console(width=max(120, get_terminal_size().columns)).print(table)
+    Terminal(width=max(120, get_terminal_size().columns)).print(table)
     if source := getattr(model, "limit_source", None):
         limit = f"{model.max_positions:,}" if model.max_positions < UNKNOWN else "unknown"
-        typer.echo(f"context length: {limit} tokens ({source}); longer prompts are overlength")
-    typer.echo(f"results: {results.folder}")
+        say(f"context length: {limit} tokens ({source}); longer prompts are overlength")
+    say(f"results: {results.folder}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from builders.display import say
 from builders.errors import SetupError
 from builders.options import SEVERAL, grouped, option
 
@@ -99,8 +100,8 @@ def experiment(
     todo = needed(place, chosen)
     if dry_run:
         for command in todo:
-            typer.echo(f"icr2 {shlex.join(command.arguments)}")
+            say(f"icr2 {shlex.join(command.arguments)}")
         return
     run(place, todo)
     for path in report(place, chosen, scale):
-        typer.echo(f"wrote {path}")
+        say(f"wrote {path}")

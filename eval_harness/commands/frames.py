@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from builders.display import say
 from builders.errors import SetupError
 from builders.options import SEVERAL, DatasetFolder, grouped, option
 from eval_harness.commands import options
@@ -140,9 +141,9 @@ def judge(
     server: JudgeServer,
 ) -> None:
     """Judge every answer of a run as correct or incorrect with a model. Resumable: rerun to resume."""
-    from rich.console import Console
     from rich.progress import Progress
 
+    from builders.display import Terminal
     from builders.tokens import token_counter
     from eval_harness.protocols.frames import judge as judging
     from eval_harness.protocols.frames.questions import read_questions
@@ -162,10 +163,10 @@ def judge(
     name = re.sub(r"[^\w.+@-]+", "-", loaded.name)
     results = Results(run / judging.FOLDER / name, judging.judge_record(record, loaded, asked.max_new_tokens))
     batch = batch_of(asked, speed)
-    with Progress(console=Console(stderr=True)) as progress:
+    with Progress(console=Terminal(stderr=True)) as progress:
         bar = progress.add_task("judge", total=len(rows))
         judging.judge(rows, questions, loaded, results, asked.max_new_tokens, batch, lambda n: progress.advance(bar, n))
-    typer.echo(f"verdicts: {results.folder}")
+    say(f"verdicts: {results.folder}")
     _report(run, dataset, ("frames", "judges"))
 
 
@@ -187,7 +188,7 @@ def sheet(
     if not rows:
         raise SetupError(f"{run} has no readable answer, so there is nothing to label")
     write_sheet(rows, read_questions(run), out)
-    typer.echo(f"wrote {out}: {len(rows)} answers; label them, then run: icr2 frames agree {out} --run {run}")
+    say(f"wrote {out}: {len(rows)} answers; label them, then run: icr2 frames agree {out} --run {run}")
 
 
 def agree(
@@ -197,8 +198,7 @@ def agree(
     run: Annotated[Path, typer.Option(metavar="RUN", help="Run that the labelled answers come from.")],
 ) -> None:
     """Compare verdicts with human labels: accuracy and Cohen's kappa of the match and of every judge."""
-    from rich.console import Console
-
+    from builders.display import Terminal
     from eval_harness.protocols.frames.analysis import read_analysis
     from eval_harness.protocols.frames.labels import read_labels
     from eval_harness.protocols.frames.sections import agreements
@@ -206,7 +206,7 @@ def agree(
 
     found = read_analysis(run)
     compared = agreements(found, read_labels(labels, list(found.rows)))
-    Console(width=max(100, get_terminal_size().columns)).print(shown(compared))
+    Terminal(width=max(100, get_terminal_size().columns)).print(shown(compared))
 
 
 def _show(plan: FramesPlan, asked: options.Prompted, counter: str, server: options.Server) -> None:
@@ -224,26 +224,23 @@ def _show(plan: FramesPlan, asked: options.Prompted, counter: str, server: optio
     show_plan(plan, counter, server.prices)
     for setting in plan.settings:
         if isinstance(setting.method, MultiStep):
-            typer.echo(
-                f"{setting.name}: up to {setting.method.steps.prompts} prompts per question, longer as it finds more"
-            )
+            say(f"{setting.name}: up to {setting.method.steps.prompts} prompts per question, longer as it finds more")
 
 
 def _report(run: Path, dataset: Path | None, printed: Collection[str]) -> None:
     """Writes the report of a run, and prints its main tables."""
-    from rich.console import Console
-
+    from builders.display import Terminal
     from eval_harness.protocols.frames import document
     from eval_harness.report.document import write_document
     from eval_harness.report.terminal import shown
 
     made, study, instances = document(run, dataset)
-    console = Console(width=max(120, get_terminal_size().columns))
+    console = Terminal(width=max(120, get_terminal_size().columns))
     for section in made.sections:
         if section.name in printed:
             console.print(shown(section))
     for path in write_document(made, study, instances, run / "report"):
-        typer.echo(f"wrote {path}")
+        say(f"wrote {path}")
 
 
 def _document(run: Path, dataset: Path | None) -> "Reported":

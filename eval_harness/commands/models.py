@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from builders.display import say
 from builders.errors import SetupError
 from builders.options import option
 from eval_harness.commands import options
@@ -38,16 +39,16 @@ def models(context: typer.Context) -> None:
         return
     for known in BUNDLED_MODELS:
         try:
-            typer.echo(f"{known}\t{find_checkpoint(known).folder}")
+            say(f"{known}\t{find_checkpoint(known).folder}")
         except SetupError as error:
-            typer.echo(f"{known}\t{error}")
+            say(f"{known}\t{error}")
 
 
 def folder(name: Annotated[str, typer.Argument(metavar="NAME", help="A bundled model.")]) -> None:
     """Print the folder of a bundled model."""
     if name not in BUNDLED_MODELS:
         raise SetupError(f"no bundled model {name!r}; available: {', '.join(BUNDLED_MODELS)}")
-    typer.echo(find_checkpoint(name).folder)
+    say(find_checkpoint(name).folder)
 
 
 def check(
@@ -66,8 +67,8 @@ def check(
     facts, prompt = understood(find_checkpoint(name, weights=False), asked)
     width = max(map(len, facts))
     for fact, value in facts.items():
-        typer.echo(f"{fact:{width}}  {value}")
-    typer.echo(f"\n{prompt}")
+        say(f"{fact:{width}}  {value}")
+    say(f"\n{prompt}")
 
 
 def understood(checkpoint: Checkpoint, asked: options.Prompted) -> tuple[dict[str, str], str]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from builders.device import DType
+from builders.display import say
 from builders.options import DatasetFolder, grouped, option
 from eval_harness.commands import options
 from eval_harness.commands.options import numbers
@@ -120,9 +121,9 @@ def _measure(
     expansion: tuple[str | None, tuple[int, ...]],
     run: Path,
 ) -> None:
-    from rich.console import Console
     from rich.progress import Progress
 
+    from builders.display import Terminal
     from eval_harness.protocols.needles.encoding import Vectors
     from eval_harness.protocols.needles.similarities import measure, write_lines
     from eval_harness.run.results import open_record
@@ -138,7 +139,7 @@ def _measure(
     }
     open_record(run, record)
     questions = list(dict.fromkeys(haystack.question for haystack in haystacks))
-    with Progress(console=Console(stderr=True)) as progress:
+    with Progress(console=Terminal(stderr=True)) as progress:
         found = _terms(expand, sizes, questions, run, progress)
         lines = measure(haystacks, embedder, Vectors(run / "vectors", embedder), found, sizes, progress)
     write_lines(lines, run)
@@ -175,24 +176,24 @@ def _writer(name: str) -> Any:
 
 
 def _report(run: Path) -> None:
-    from rich.console import Console
-
+    from builders.display import Terminal
     from eval_harness.protocols.needles.reported import document
     from eval_harness.report.document import write_document
     from eval_harness.report.terminal import shown
 
     found, study, instances = document(run)
     written = write_document(found, study, instances, run / "report")
-    console = Console(width=max(120, get_terminal_size().columns))
+    console = Terminal(width=max(120, get_terminal_size().columns))
     console.print(shown(found.sections[0]._replace(title=found.title), _NOT_PRINTED))
     for path in written:
-        typer.echo(f"wrote {path}")
-    typer.echo(f"results: {run}")
+        say(f"wrote {path}")
+    say(f"results: {run}")
 
 
 def _show_plan(haystacks: "Sequence[Haystack]", configs: "Configs", n_sizes: int) -> None:
-    from rich.console import Console
     from rich.table import Table
+
+    from builders.display import Terminal
 
     shown = Table("config", "questions", "haystacks", "controls", "unique texts", "tokens, about", title="to encode")
     for config, facts in configs.items():
@@ -202,9 +203,9 @@ def _show_plan(haystacks: "Sequence[Haystack]", configs: "Configs", n_sizes: int
         questions = {haystack.question for haystack in mine}
         numbers = (len(questions), len(mine) - controls, controls, len(texts), len(texts) * (facts.tokens or 0))
         shown.add_row(config, *(f"{number:,}" for number in numbers))
-    Console().print(shown)
+    Terminal().print(shown)
     questions = {haystack.question for haystack in haystacks}
-    typer.echo(f"{len(questions) * (1 + n_sizes)} questions, with and without terms")
+    say(f"{len(questions) * (1 + n_sizes)} questions, with and without terms")
 
 
 def _default_folder(dataset: Dataset, encoder: str) -> Path:

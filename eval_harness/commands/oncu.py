@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from builders.display import say
 from builders.errors import SetupError
 from builders.options import SEVERAL, grouped, option
 from eval_harness.commands import options
@@ -153,10 +154,10 @@ def _look_at(runs: Sequence[Path], out: Path | None, look: Look) -> None:
     written = write_document(document_of(found), study, instances, folder / "report")
     _print(found)
     for path in written:
-        typer.echo(f"wrote {path}")
+        say(f"wrote {path}")
     if look.audit:
         n = write_sheet(found.matched, instances, look.audit, folder / SHEET)
-        typer.echo(f"wrote {folder / SHEET}: {n} instances; label them, then pass the file with --labels")
+        say(f"wrote {folder / SHEET}: {n} instances; label them, then pass the file with --labels")
 
 
 def _folder(runs: Sequence[Path], out: Path | None) -> Path:
@@ -169,12 +170,11 @@ def _folder(runs: Sequence[Path], out: Path | None) -> Path:
 
 
 def _print(found: "Analysis") -> None:
-    from rich.console import Console
-
+    from builders.display import Terminal
     from eval_harness.protocols.oncu.sections import sections
     from eval_harness.report.terminal import shown
 
-    console = Console(width=max(140, shutil.get_terminal_size().columns))
+    console = Terminal(width=max(140, shutil.get_terminal_size().columns))
     for section in sections(found):
         if section.short and section.name != "scores":  # the table of R has its means too
             console.print(shown(section))

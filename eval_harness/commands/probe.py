@@ -105,8 +105,7 @@ def probe(
     sweep: Sweep,
 ) -> None:
     """Find the attention heads of a model that attend to gold passages."""
-    from rich.console import Console
-
+    from builders.display import Terminal
     from eval_harness.models import load_model
     from eval_harness.models.base import Attends
     from eval_harness.probing.heads import write_heads
@@ -134,14 +133,14 @@ def probe(
     if qs:
         found[chosen] = _swept(loaded, probed, found[chosen], qs, ms)
     write_heads(found[chosen], out)
-    console = Console(width=110)
+    console = Terminal(width=110)
     if compare:
         console.print(comparison(found, ms))
     console.print(best_heads(found[chosen], ms))
     if qs:
         console.print(swept(found[chosen]))
     _draw(found[chosen], loaded.name, ms, figure, sweep.sweep_figure)
-    console.print(f"wrote {out}", highlight=False, soft_wrap=True)
+    console.print(f"wrote {out}")
 
 
 def heads(
@@ -149,8 +148,7 @@ def heads(
     figure: Annotated[Path | None, option("figure", metavar="FILE")] = None,
 ) -> None:
     """Show the retrieval heads of one or several models."""
-    from rich.console import Console
-
+    from builders.display import Terminal
     from eval_harness.probing.figure import draw
     from eval_harness.probing.heads import read_heads
     from eval_harness.probing.tables import best_heads, swept
@@ -158,7 +156,7 @@ def heads(
     alike = len({file.stem for file in files}) < len(files)
     found = {str(file) if alike else file.stem: read_heads(file) for file in files}
     shared = sorted(set.intersection(*(set(one.hit_rates) for one in found.values())))
-    console = Console(width=110)
+    console = Terminal(width=110)
     for name, one in found.items():
         console.print(best_heads(one, sorted(one.hit_rates), f"{one.made_from['model'].get('name')}, {name},"))
         if one.sweep:
@@ -167,7 +165,7 @@ def heads(
         raise SetupError("the files share no value of M, so one figure cannot show them; probe with the same --m")
     if figure:
         draw(found, shared, figure)
-        console.print(f"wrote {figure}", highlight=False, soft_wrap=True)
+        console.print(f"wrote {figure}")
 
 
 def in_turn(instances: list[Instance]) -> list[Instance]:
@@ -198,9 +196,9 @@ def _probed(
     chosen: "Variant",
     made_from: dict[str, Any],
 ) -> "tuple[dict[Variant, Heads], list[Probed]]":
-    from rich.console import Console
     from rich.progress import Progress
 
+    from builders.display import Terminal
     from eval_harness.methods.sweep import Probed
     from eval_harness.probing.probe import probe
 
@@ -212,7 +210,7 @@ def _probed(
     def seen(instance: Instance, scores: dict[Any, Any]) -> None:
         probed.append(Probed(instance, scores[chosen]))
 
-    console = Console(stderr=True)
+    console = Terminal(stderr=True)
     with Progress(console=console) as progress:
         bar = progress.add_task("probing", total=len(instances))
         found, counted = probe(model, instances, ms, variants, made_from, fits, seen, lambda: progress.advance(bar))
@@ -221,12 +219,12 @@ def _probed(
 
 
 def _swept(model: Any, probed: "list[Probed]", heads: "Heads", qs: list[int], ms: list[int]) -> "Heads":
-    from rich.console import Console
     from rich.progress import Progress
 
+    from builders.display import Terminal
     from eval_harness.methods.sweep import sweep
 
-    console = Console(stderr=True)
+    console = Terminal(stderr=True)
     with Progress(console=console) as progress:
         bar = progress.add_task("answering", total=len(probed))
         cells, left_out = sweep(model, probed, heads.layers, qs, ms, lambda: progress.advance(bar))
@@ -236,7 +234,7 @@ def _swept(model: Any, probed: "list[Probed]", heads: "Heads", qs: list[int], ms
 
 def _say(console: Any, done: str, left_out: dict[str, int]) -> None:
     reasons = ", ".join(f"{n} {reason}" for reason, n in left_out.items() if n)
-    console.print(done + (f"; left out: {reasons}" if reasons else ""), highlight=False)
+    console.print(done + (f"; left out: {reasons}" if reasons else ""))
 
 
 def _draw(heads: "Heads", name: str, ms: list[int], figure: Path | None, sweep_figure: Path | None) -> None:

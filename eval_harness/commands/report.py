@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from builders.display import say
 from builders.errors import SetupError
 from builders.options import SEVERAL, DatasetFolder, option
 from eval_harness.commands import options
@@ -96,8 +97,7 @@ def view(
 
 
 def _write(study: "Study", dataset: Path | None, out: Path, formats: tuple[str, ...], baseline: str) -> None:
-    from rich.console import Console
-
+    from builders.display import Terminal
     from builders.views import readable
     from eval_harness.report.document import write_document
     from eval_harness.report.instances import Instances, instances_of
@@ -110,7 +110,7 @@ def _write(study: "Study", dataset: Path | None, out: Path, formats: tuple[str, 
         with readable(dataset):
             instances = instances_of(study, dataset)
     written = write_document(study_document(study, baseline), study, instances, out, formats)
-    console = Console(width=max(120, get_terminal_size().columns))
+    console = Terminal(width=max(120, get_terminal_size().columns))
     for label, rows in study.rows.items():
         console.print(table(cells(rows), f"{study.title}, {label}"))
     for one in missing(study):
@@ -125,4 +125,4 @@ def _write(study: "Study", dataset: Path | None, out: Path, formats: tuple[str, 
 
 def _wrote(paths: Iterable[Path]) -> None:
     for path in paths:
-        typer.echo(f"wrote {path}")
+        say(f"wrote {path}")

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from builders.display import say, write
 from builders.errors import SetupError
 from builders.options import MEANS, DatasetFolder, grouped, option
 from eval_harness.commands import options
@@ -59,11 +60,11 @@ def show_prompt(
     limit, source = chosen(limit_of(config, tokenizer), asked.max_positions, config)
     room = asked.max_new_tokens or plan.limits.of(setting, instance.spec, limit - n_tokens)
     verdict = "fits" if n_tokens + room <= limit else "overlength"
-    typer.echo(text, nl=False)
-    typer.echo("", err=True)
-    typer.echo(f"tokens: {n_tokens} + {room} for the output, of {limit}: {verdict} ({source})", err=True)
-    typer.echo(f"sha256 of the prompt, as in results.jsonl: {_digest(prompt)}", err=True)
-    typer.echo(f"sha256 of this text: {_digest(text)}", err=True)
+    write(text)
+    say("", stderr=True)
+    say(f"tokens: {n_tokens} + {room} for the output, of {limit}: {verdict} ({source})", stderr=True)
+    say(f"sha256 of the prompt, as in results.jsonl: {_digest(prompt)}", stderr=True)
+    say(f"sha256 of this text: {_digest(text)}", stderr=True)
 
 
 def _digest(text: str) -> str:

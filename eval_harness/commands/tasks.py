@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from builders.display import say
 from builders.errors import SetupError
 
 
@@ -29,7 +30,7 @@ def tasks(
     if dataset is None and write is None:
         from eval_harness.lm_eval.demo import demo_tasks
 
-        typer.echo(demo_tasks())
+        say(demo_tasks())
         return
     if dataset is None or write is None:
         raise SetupError("give both a dataset and a folder for its task files: icr2 tasks DIR --write FOLDER")
@@ -44,4 +45,4 @@ def tasks(
     else:
         at = fetch(dataset, revision, ["manifest.json"])
         source = source_of(read_manifest(at), dataset, revision or at.name)
-    typer.echo(f"wrote {write_tasks(source, write)} files for {len(source.configs)} configs to {write}")
+    say(f"wrote {write_tasks(source, write)} files for {len(source.configs)} configs to {write}")

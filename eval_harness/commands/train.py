@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from builders.display import say
 from builders.options import DatasetFolder, grouped, option
 from eval_harness.commands import train_options as options
 from eval_harness.commands.options import Config, LocalModel, Tasks
@@ -60,7 +61,7 @@ def sft(
     settings = Settings(variant=variant, marks=marks, **options.settings_of(data, steps, memory))
     record = train(folder, model, settings, out, SFT)
     if record:
-        typer.echo(f"wrote the checkpoint {out}: {record.chosen}")
+        say(f"wrote the checkpoint {out}: {record.chosen}")
 
 
 def show(
@@ -75,19 +76,18 @@ def show(
     whole: Annotated[bool, typer.Option("--whole", help="Print whole prompts, without cutting their middle.")] = False,
 ) -> None:
     """Print one training example of each task, with prompt and target set apart."""
-    from rich.console import Console
-
+    from builders.display import Terminal
     from eval_harness.data.dataset import open_dataset
     from eval_harness.models.local import find_checkpoint
     from eval_harness.train.settings import Settings
     from eval_harness.train.show import examples, page
 
     settings = Settings(variant, (config,), marks=marks, max_length=max_length, split=split)
-    console = Console(highlight=False, soft_wrap=True)
+    console = Terminal()
     for example in examples(open_dataset(folder), find_checkpoint(model, weights=False), settings, task or []):
         console.print(page(example, whole))
 
 
 def configs() -> None:
     """Print the folder with the files for `accelerate launch --config_file`."""
-    typer.echo(CONFIGS)
+    say(CONFIGS)

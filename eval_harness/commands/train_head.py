@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from builders.display import say
 from builders.options import DatasetFolder, grouped, option
 from eval_harness.commands import train_options as options
 from eval_harness.commands.options import LocalModel
@@ -54,6 +55,6 @@ def head(
     settings = HeadSettings(variant="da", marks=False, **options.settings_of(data, steps, memory, chosen))
     record = train(folder, model, settings, out, HEAD)
     if record:
-        typer.echo(f"wrote the checkpoint {out}: {record.chosen}")
+        say(f"wrote the checkpoint {out}: {record.chosen}")
         where = f"{folder} --config {data.config[0]}"
-        typer.echo(f"evaluate it with: icr2 eval {where} --model {out} --method rethead@{chosen.k}")
+        say(f"evaluate it with: icr2 eval {where} --model {out} --method rethead@{chosen.k}")

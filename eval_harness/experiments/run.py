@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from time import perf_counter
 
-import typer
-
+from builders.display import say
 from builders.errors import SetupError
 from builders.views import readable
 from eval_harness.experiments.base import Experiment, Found, Parts
@@ -40,14 +39,14 @@ def run(place: Place, todo: Iterable[Command], execute: Callable[[list[str]], in
         if command.makes and command.makes.exists():
             continue
         written = [*launcher(place, command), *command.arguments]
-        typer.echo(f"icr2 {' '.join(command.arguments)}")
+        say(f"icr2 {' '.join(command.arguments)}")
         start = perf_counter()
         if code := (execute or _in_process)(written):
             raise SetupError(
                 f"icr2 {' '.join(command.arguments[:2])} ended with exit code {code}; fix the error above and rerun "
                 "the same command to resume"
             )
-        typer.echo(f"{perf_counter() - start:.0f} s")
+        say(f"{perf_counter() - start:.0f} s")
 
 
 def _in_process(written: list[str]) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 
 from builders.errors import SetupError
 from builders.manifest import read_manifest
+from builders.sql import identifier
 from builders.views import connect
 from eval_harness.data.dataset import open_dataset
 from eval_harness.report.listing import is_listed
@@ -44,7 +45,9 @@ def first_instances(folder: Path, configs: Collection[str], split: str, limit: i
     for config in configs or there:
         taken: Counter[str] = Counter()
         wanted[config] = []
-        for id, task in connection.execute(f'SELECT id, task FROM "{config}" WHERE split = ?', [split]).fetchall():
+        for id, task in connection.execute(
+            f"SELECT id, task FROM {identifier(config)} WHERE split = ?", [split]
+        ).fetchall():
             taken[task] += 1
             if taken[task] <= limit:
                 wanted[config].append(id)
@@ -59,7 +62,7 @@ def _read(folder: Path, wanted: Mapping[str, Collection[str]]) -> Instances:
     connection = connect(folder)
     found: Instances = {}
     for config, ids in wanted.items():
-        query = f'SELECT {_COLUMNS} FROM "{config}" WHERE id IN (SELECT unnest(?))'
+        query = f"SELECT {_COLUMNS} FROM {identifier(config)} WHERE id IN (SELECT unnest(?))"
         result = connection.execute(query, [list(ids)])
         names = [column[0] for column in result.description]
         for values in result.fetchall():

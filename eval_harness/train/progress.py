@@ -62,9 +62,9 @@ def encoding_bar(part: str, total: int) -> Iterator[Callable[[], None]]:
 
 def say(text: str) -> None:
     """Prints a line to stderr."""
-    from rich.console import Console
+    from builders.display import Terminal
 
-    Console(stderr=True).print(text, highlight=False, soft_wrap=True)
+    Terminal(stderr=True).print(text)
 
 
 def draw(lines: Iterable[Line], out: Path) -> None:
@@ -88,10 +88,11 @@ def draw(lines: Iterable[Line], out: Path) -> None:
 
 
 def _bar(*columns: Any, **options: Any) -> Any:
-    from rich.console import Console
     from rich.progress import Progress
 
-    return Progress(*columns, console=Console(stderr=True), **options)
+    from builders.display import Terminal
+
+    return Progress(*columns, console=Terminal(stderr=True), **options)
 
 
 def _smoothed(points: list[tuple[int, float]]) -> list[tuple[int, float]]:

@@ -81,6 +81,8 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {key.lower(): value for key, value in self.headers.items() if key.lower() != "authorization"}
         hub.requests.append(Request(self.command, self.path, headers, len(body)))
         reply = self._error(Refused(fault.status, "ordered")) if fault.status else self._answer(hub, body)
+        if fault.body is not None:
+            reply = Answer(fault.body)
         if fault.drop == "answer":
             return self._hang_up()
         return self._send(reply, cut=fault.drop == "body")

@@ -137,9 +137,9 @@ def _indexed(read: Callable[[], Iterable[Article]], facts: dict[str, str], kind:
         raise SetupError(f"{error}; or give --index bm25s") from None
     folder = cache_folder() / "articles" / digest_of({"code": _CODE, **about})[:32]
     if not folder.is_dir():
-        from rich.console import Console
+        from builders.display import Terminal
 
-        with replacing(folder) as partial, progress_bars(Console(stderr=True)) as progress:
+        with replacing(folder) as partial, progress_bars(Terminal(stderr=True)) as progress:
             partial.mkdir()
             _write(progress.track(read(), description="read articles"), partial)
             bar = progress.add_task("index articles")

@@ -8,6 +8,7 @@ from pydantic import BaseModel
 from builders.errors import SetupError
 from builders.files import write_json
 from builders.manifest import read_manifest
+from builders.sql import identifier
 from builders.typed import read_json, typed
 from builders.views import connect
 from eval_harness.data.dataset import Dataset
@@ -48,7 +49,7 @@ class _File(BaseModel):
 
 def keep_questions(dataset: Dataset, config: str, split: str, folder: Path) -> None:
     """Writes the questions of a config's split and the dataset's coverage into a run folder."""
-    query = f'SELECT {", ".join(_COLUMNS)} FROM "{config}" WHERE split = ?'
+    query = f"SELECT {', '.join(_COLUMNS)} FROM {identifier(config)} WHERE split = ?"
     rows = connect(dataset.folder).execute(query, [split]).fetchall()
     asked = {id: Asked(query, answers, types or [], hops or 0) for id, query, answers, types, hops in rows}
     counts = [count for stage in read_manifest(dataset.folder).counts.values() for count in stage.items()]

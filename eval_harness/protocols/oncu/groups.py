@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from builders.errors import SetupError
+from builders.sql import identifier
 from builders.views import connect, readable
 from eval_harness.protocols.oncu.fields import BESIDE, FIELDS, values_of
 from eval_harness.protocols.oncu.matched import NONE, Matched
@@ -62,7 +63,9 @@ def labels_of(folder: Path, configs: Collection[str], split: str, by: str) -> La
     with readable(folder):
         connection = connect(folder)
         rows = {
-            config: connection.execute(f'SELECT id, {column} FROM "{config}" WHERE split = ?', [split]).fetchall()
+            config: connection.execute(
+                f"SELECT id, {column} FROM {identifier(config)} WHERE split = ?", [split]
+            ).fetchall()
             for config in configs
         }
     if by in COLUMNS:
