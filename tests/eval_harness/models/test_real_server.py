@@ -21,6 +21,7 @@ from icr2_cli import app
 from tests.eval_harness.conftest import instance
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+NEW_TOKENS = 8
 STARTS_S = 240  # on a busy machine
 FACTS = {
     "Peru": "Lima",
@@ -82,7 +83,7 @@ def _wait(process: "subprocess.Popen[bytes]", address: str, log: Path) -> None:
 def answered(dataset: Path, out: Path, *options: str) -> dict[tuple[str, str], Row]:
     """The results of two methods on all instances."""
     methods = ("--method", "closed_book", "--method", "oracle_rag")
-    command = ["eval", str(dataset), "--config", "1k_p0", *methods, "--max-new-tokens", "8", *options]
+    command = ["eval", str(dataset), "--config", "1k_p0", *methods, "--max-new-tokens", str(NEW_TOKENS), *options]
     done = CliRunner().invoke(app, [*command, "--out", str(out)], catch_exceptions=False)
     assert done.exit_code == 0, done.output
     return {(row.id, row.method): row for row in read_rows(out)}
@@ -111,4 +112,7 @@ def test_prompts_and_scores_are_those_of_the_model_run_here(
         other = there[key]
         assert (other.prompt_sha256, other.output, other.scores) == (row.prompt_sha256, row.output, row.scores), key
         assert other.n_prompt_tokens == row.n_prompt_tokens, key  # the server's count
+        # it counts the stop token, and calls an output cut whose stop token is the last that fits
+        ended = (row.n_new_tokens or 0) + (not row.truncated)
+        assert (other.n_new_tokens, other.truncated) == (ended, ended == NEW_TOKENS), key
     assert sum(row.scores["subspan_em"] for (_, method), row in here.items() if method == "oracle_rag") >= 8
