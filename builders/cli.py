@@ -36,6 +36,7 @@ def build(
     dry_run: Annotated[bool, option("dry_run", "Checks the recipe.", "--dry-run")] = False,
 ) -> None:
     """Build a dataset from a recipe. Resumable: rerun to continue an interrupted build."""
+    from builders.lengths import length_notes
     from builders.load_recipe import load_recipe
     from builders.manifest import read_manifest
     from builders.pipeline import pipeline_of, run_build
@@ -48,10 +49,12 @@ def build(
         _dry_run(loaded, folder, work)
         return
     finished = run_build(loaded, folder, out, work, workers, Terminal(stderr=True), overwrite)
-    Terminal(width=max(100, shutil.get_terminal_size().columns)).print(summary_table(out, read_manifest(out)))
+    manifest = read_manifest(out)
+    Terminal(width=max(100, shutil.get_terminal_size().columns)).print(summary_table(out, manifest))
     seconds = json.loads((work / "seconds.json").read_text(encoding="utf-8"))
     notes = ["seconds: " + ", ".join(f"{stage} {spent:,.0f}" for stage, spent in seconds.items())]
-    notes += [f"note: {line}" for line in warnings(finished, pipeline_of(loaded).stages)]
+    lines = [*warnings(finished, pipeline_of(loaded).stages), *length_notes(finished, out, manifest)]
+    notes += [f"note: {line}" for line in lines]
     for line in notes:
         say(line, stderr=True)
     what = f"{loaded.name} {loaded.version}"

@@ -75,7 +75,7 @@ class Config(Record):
     ratio: Annotated[int, Field(ge=0, le=100)] | None = None
     depth: Annotated[int, Field(ge=0, le=100)] | None = None
     budget: Size | None = None
-    files: dict[SplitName, Annotated[list[File], Field(min_length=1)]]
+    files: Annotated[dict[SplitName, Annotated[list[File], Field(min_length=1)]], Field(min_length=1)]
 
     @property
     def rows(self) -> int:

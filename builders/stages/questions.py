@@ -100,13 +100,19 @@ def targets_of(table: pa.Table) -> list[Target]:
 
 
 def plan_gold(build: Build) -> list[Shard]:
-    """One shard for each part of questions, tasks in the recipe's order, then splits."""
-    return [
+    """One shard for each part of questions, tasks in the recipe's order, then splits; SetupError without a question."""
+    shards = [
         Shard(path.name, task, split)
         for task in build.recipe.tasks
         for split in SPLITS
         for path in sorted(build.path("questions", task).glob(_part_name(task, split, "*")))
     ]
+    if not shards:
+        counts = build.counts("questions").items()
+        own = ("read", "too_few")  # the others, but for those of single spans, are why a question was left out
+        reasons = [f"{why} {n:,}" for why, n in sorted(counts) if n and why not in own and not why.startswith("span_")]
+        raise SetupError(f"no question is left: {', '.join(reasons) or 'the sources have none'}")
+    return shards
 
 
 def make_gold(build: Build, shard: Shard, out: Path, tick: Tick) -> Counts:

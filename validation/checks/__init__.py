@@ -17,7 +17,8 @@ NAMES = (
     "answer_in_context", "waiver", "gold_overlap", "near_duplicate", "markers", "gold_position", "artefact",
     # warnings
     "answers_of_task", "answer_in_gold", "other_notation", "sibling_answer", "near_gold", "query_in_passage",
-    "answer_in_query", "gold_page_overlap", "near_query", "retriever_shares", "encoding",
+    "answer_in_query", "gold_page_overlap", "near_query", "retriever_shares", "length_met",
+    "equal_tokens", "encoding",
 )  # fmt: skip
 
 CHECKS: Registry[Check] = Registry(
