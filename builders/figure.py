@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from builders.errors import SetupError
-from builders.files import replacing
+from builders.files import save_figure
 from builders.manifest import Manifest, read_manifest
 from builders.prompts import block
 from builders.sql import identifier
@@ -37,8 +37,7 @@ def write_figure(folder: Path, length: str, out: Path) -> None:
         axis.spines[["top", "right"]].set_visible(False)
     handles, labels = figure.axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=len(ROLES), frameon=False, fontsize=9)
-    with replacing(out) as partial:
-        figure.savefig(partial, dpi=150, format=form, metadata={"Software": None} if form == "png" else None)
+    save_figure(figure, out)
 
 
 def _by_ratio(manifest: Manifest, length: str) -> dict[int, str]:

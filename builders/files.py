@@ -33,6 +33,19 @@ def write_json(path: Path, value: Any, sort_keys: bool = True, indent: int = 2) 
         )
 
 
+def write_text(path: Path, text: str) -> None:
+    """Writes a text atomically, with its line breaks as they are."""
+    with replacing(path) as partial:
+        partial.write_text(text, encoding="utf-8", newline="")
+
+
+def save_figure(figure: Any, path: Path) -> None:
+    """Writes a figure atomically, as PNG or as its suffix says; without the library's version, for equal bytes."""
+    form = path.suffix.removeprefix(".").lower() or "png"
+    with replacing(path) as partial:
+        figure.savefig(partial, dpi=150, format=form, metadata={"Software": None} if form == "png" else None)
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A temporary path next to `path` for a file or folder; it is renamed to `path`, or removed on an error."""

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from contextlib import ExitStack
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,11 +31,13 @@ _MARKDOWN = re.compile(r"([\\`*\[\]<>|#~$]|(?<![^\W_])_|_(?![^\W_]))")  # an und
 
 _NEEDED = {None: ("chunk_words",), "controlled": ("world", "confounders"), "needles": ("fragment", "controls")}
 
+_PARTS = ("README.md", "croissant.json", "figures", "statistics.json")
+
 Record = dict[str, Any]
 
 
 def write_card(folder: Path, published: str | None = None, advance: Advance = lambda: None) -> None:
-    """Writes statistics.json, figures/, croissant.json and README.md into a dataset folder, each by one rename.
+    """Writes statistics.json, figures/, croissant.json and README.md into a dataset folder, all of them or none.
 
     `published` is a date (YYYY-MM-DD) for the Croissant file. SetupError if validation.json is of another manifest.
     """
@@ -44,12 +47,13 @@ def write_card(folder: Path, published: str | None = None, advance: Advance = la
     schema = schema_of(folder, manifest)
     statistics["validation_sha256"] = _digest(folder / "validation.json") if validation else None
     text = render(folder, manifest, statistics, validation, head(manifest, statistics, schema))
-    write_json(folder / "statistics.json", statistics, sort_keys=False)
-    with replacing(folder / "figures") as partial:
-        write_figures(statistics, manifest, partial)
-    write_json(folder / "croissant.json", croissant(manifest, statistics, schema, published), sort_keys=False)
-    with replacing(folder / "README.md") as partial:
-        partial.write_text(text, encoding="utf-8")
+    described = croissant(manifest, statistics, schema, published)
+    with ExitStack() as together:  # nothing is renamed before all is written
+        parts = {name: together.enter_context(replacing(folder / name)) for name in _PARTS}
+        write_json(parts["statistics.json"], statistics, sort_keys=False)
+        write_figures(statistics, manifest, parts["figures"])
+        write_json(parts["croissant.json"], described, sort_keys=False)
+        parts["README.md"].write_text(text, encoding="utf-8")
 
 
 def _digest(path: Path) -> str:

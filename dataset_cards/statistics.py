@@ -9,6 +9,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from builders.errors import SetupError
 from builders.figure import ROLES
 from builders.manifest import File, Manifest, read_manifest
 from builders.sql import identifier, literal
@@ -35,7 +36,8 @@ _NUMBER_WORDS = """
 
 _FACTS = r"""
 CREATE OR REPLACE TEMP TABLE facts AS
-SELECT task, context_id, len(passages) AS passages, n_tokens AS tokens, gold, confounding_ratio AS ratio,
+SELECT coalesce(task, '') AS task, context_id, len(passages) AS passages, n_tokens AS tokens, gold,
+       confounding_ratio AS ratio,
        len(answers) AS answers, coalesce(answers[1], '') AS answer,
        len(regexp_extract_all(coalesce(answers[1], ''), '\S+')) AS answer_words,
        len(regexp_extract_all(query, '\S+')) AS query_words, answer_kind, hops, depth,
@@ -62,8 +64,8 @@ GROUP BY GROUPING SETS ((tenth), (task, tenth))
 
 _PASSAGES = """
 SELECT task, role, retrievers, count(*) FROM (
-    SELECT task, p.role AS role, list_sort(p.retrievers) AS retrievers
-    FROM (SELECT task, unnest(passages) AS p FROM {config} WHERE split = {split}))
+    SELECT task, coalesce(p.role, '') AS role, coalesce(list_sort(p.retrievers), []) AS retrievers
+    FROM (SELECT coalesce(task, '') AS task, unnest(passages) AS p FROM {config} WHERE split = {split}))
 GROUP BY GROUPING SETS ((role, retrievers), (task, role, retrievers))
 """
 
@@ -75,6 +77,8 @@ FROM (SELECT unnest(passages).pid AS pid FROM all_configs)
 _DEPTHS = """
 SELECT task, depth, count(*) FROM facts WHERE depth IS NOT NULL GROUP BY GROUPING SETS ((depth), (task, depth))
 """
+
+_MEASURED = ("passages", "tokens", "gold", "answers", "query_words")
 
 Advance = Callable[[], object]
 Record = dict[str, Any]
@@ -126,9 +130,13 @@ def _split(connection: "duckdb.DuckDBPyConnection", config: str, split: str, man
     place = {"config": identifier(config), "split": literal(split)}
     connection.execute(_FACTS.format(**place))
     groups = _by_task(connection, _summary(), {"number_words": _NUMBER_WORDS})
+    _check(groups, config, split, manifest)
+    for group in groups.values():
+        group |= {name: group[name] or {} for name in ("answer_types", "hops")}  # null without any value
     for name in ("flags", "reasoning_types"):
         counted = f"SELECT task, {name}, count(*) FROM (SELECT task, unnest({name}) AS {name} FROM facts)"
-        _attach(groups, name, connection.execute(f"{counted} GROUP BY GROUPING SETS (({name}), (task, {name}))"))
+        sets = f"GROUP BY GROUPING SETS (({name}), (task, {name}))"
+        _attach(groups, name, connection.execute(f"{counted} WHERE {name} IS NOT NULL {sets}"))
     _attach(groups, "depths", connection.execute(_DEPTHS))
     _attach(groups, "gold_tenths", connection.execute(_TENTHS))
     found: dict[str | None, list[tuple]] = {}
@@ -141,6 +149,18 @@ def _split(connection: "duckdb.DuckDBPyConnection", config: str, split: str, man
         group |= _composition(found.get(task, []), list(manifest.retrievers))
     tasks = [task for task in manifest.tasks if task in groups]
     return {**groups[None], "tasks": {task: groups[task] for task in tasks}}
+
+
+def _check(groups: Mapping[str | None, Record], config: str, split: str, manifest: Manifest) -> None:
+    """SetupError where a split has no rows, a task that the manifest lacks, or a column without values."""
+    where, again = f"{config}/{split} of {manifest.name}", "see what is broken with: icr2 validate"
+    if not groups[None]["rows"]:
+        raise SetupError(f"{where} has no rows; {again}")
+    if sum(groups[task]["rows"] for task in manifest.tasks if task in groups) < groups[None]["rows"]:
+        raise SetupError(f"{where} has rows of other tasks than {', '.join(manifest.tasks)}; {again}")
+    for name in _MEASURED:
+        if any(group[name]["mean"] is None for group in groups.values()):
+            raise SetupError(f"{where} has a task whose rows have no {name.replace('_', ' ')}; {again}")
 
 
 def _summary() -> str:

@@ -19,7 +19,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +67,7 @@ class Measures:
         self.unreadable = unreadable or {}  # files by path that are in no table, and why
         self.connection = connection
         self.figures: dict[str, dict[str, Any]] = {}
+        self.folder = tempfile.gettempdir()  # of the database
         self.once: set[str] = set()  # tables shared by several checks, created on first use
 
     def sql(self, query: str, parameters: object = None) -> list[tuple]:
@@ -100,22 +101,33 @@ class Measures:
 def measured(dataset: Dataset, unreadable: dict[str, str], progress: Progress) -> Iterator[Measures]:
     """Measures of all files but the unreadable ones, in a folder that is removed afterwards."""
     with tempfile.TemporaryDirectory(prefix="icr2-validate-") as folder:
-        connection = duckdb.connect(str(Path(folder) / "measures.duckdb"))
+        connection = None
         try:
+            connection = duckdb.connect(str(Path(folder) / "measures.duckdb"))
             connection.execute(f"SET memory_limit = '{MEMORY}'; SET temp_directory = {literal(f'{folder}/spill')}")
             connection.execute(f"SET threads = {min(4, os.cpu_count() or 1)}; SET preserve_insertion_order = false")
             connection.execute("SET enable_progress_bar = false")
             measures = Measures(dataset, connection, unreadable)
-            try:
-                _fill(measures, progress)
-                yield measures
-            except duckdb.IOException as error:
-                if "space" not in str(error).lower():
-                    raise
-                free = shutil.disk_usage(folder).free // 2**20
-                raise SetupError(f"{folder}: {free} MiB free, too little; set TMPDIR to a larger folder") from None
+            measures.folder = folder
+            _fill(measures, progress)
+            yield measures
+        except duckdb.Error as error:
+            if not _of_the_disk(error, folder):
+                raise
+            free = shutil.disk_usage(folder).free // 2**20
+            raise SetupError(
+                f"{folder}: cannot write more, {free:,} MiB free; set TMPDIR to a larger folder, or raise ulimit -f"
+            ) from None
         finally:
-            connection.close()
+            if connection is not None:
+                with suppress(duckdb.Error):  # it writes once more
+                    connection.close()
+
+
+def _of_the_disk(error: duckdb.Error, folder: str) -> bool:
+    """Whether DuckDB could not write its own files, rather than read the dataset's."""
+    said = str(error)
+    return "space" in said.lower() or folder in said or "File too large" in said or "invalidated" in said
 
 
 def _fill(measures: Measures, progress: Progress) -> None:
@@ -134,7 +146,7 @@ def _fill(measures: Measures, progress: Progress) -> None:
         except (duckdb.BinderException, duckdb.CatalogException, duckdb.ParserException, duckdb.OutOfMemoryException):
             raise  # not caused by a file
         except duckdb.Error as error:
-            if "space" in str(error).lower():
+            if _of_the_disk(error, measures.folder):
                 raise
             connection.execute("ROLLBACK")  # its footer is readable, its data is not
             measures.unreadable[file.path] = f"cannot be read: {str(error).splitlines()[0][:120]}"

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Protocol
 import yaml
 
 from builders.errors import SetupError
+from builders.files import write_text
 from builders.manifest import Manifest
 from builders.tasks import TaskSpec
 from eval_harness.lm_eval.hooks import SPLIT, UNPARSED, VERSION
@@ -64,7 +65,7 @@ def write_tasks(source: Source, folder: Path) -> int:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
-            (folder / name).write_text(text, encoding="utf-8")
+            write_text(folder / name, text)
     except OSError as error:
         raise SetupError(f"cannot write to {folder}: {error.strerror}; choose another folder") from None
     return len(files)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from builders.files import save_figure
 from eval_harness.probing.heads import Cell, Heads
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
 def draw(found: Mapping[str, Heads], ms: Sequence[int], out: Path) -> None:
     """Writes the figure of hit rates as PNG or SVG."""
-    _save(heads_figure(found, ms[0]), out)
+    save_figure(heads_figure(found, ms[0]), out)
 
 
 def heads_figure(found: Mapping[str, Heads], m: int) -> "Figure":
@@ -64,9 +65,4 @@ def draw_sweep(cells: Sequence[Cell], name: str, out: Path) -> None:
         panel.set_xlabel("heads, Q")
     panels[0][0].legend(frameon=False, fontsize=7)
     figure.suptitle(name, fontsize=10)
-    _save(figure, out)
-
-
-def _save(figure: "Figure", out: Path) -> None:
-    out.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(out, dpi=150, metadata={"Software": None} if out.suffix == ".png" else None)
+    save_figure(figure, out)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from io import StringIO
 from pathlib import Path
 
+from builders.files import write_text
 from eval_harness.report.instances import Instances
 from eval_harness.report.page import write_page
 from eval_harness.report.parts import Document, Drawn, Line, Section
@@ -28,12 +29,12 @@ def write_document(
             write_png(drawn.figure, out / f"{drawn.name}.png")
             written.append(out / f"{drawn.name}.png")
     if "md" in formats:
-        (out / "report.md").write_text(markdown(document, with_figures="png" in formats), encoding="utf-8")
+        write_text(out / "report.md", markdown(document, with_figures="png" in formats))
         written.append(out / "report.md")
     if "csv" in formats:
         for name, lines in document.tables.items():
             if lines:
-                (out / name).write_text(_csv(lines), encoding="utf-8")
+                write_text(out / name, _csv(lines))
                 written.append(out / name)
     if "html" in formats:
         write_page(document, study, instances, out / "report.html")

@@ -5,6 +5,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from builders.files import save_figure
 from eval_harness.report.scoreboard import Standing
 from eval_harness.report.sections import Report
 from eval_harness.report.statistics import MACRO
@@ -63,7 +64,7 @@ def length_figure(report: Report) -> "Figure | None":
 
 def write_png(figure: "Figure", path: Path) -> None:
     """Writes a figure without the library's version, so that equal figures have equal bytes."""
-    figure.savefig(path, dpi=150, metadata={"Software": None})
+    save_figure(figure, path)
 
 
 def svg_of(figure: "Figure") -> bytes:

@@ -7,6 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from builders.files import write_text
 from eval_harness.report.instances import Instances
 from eval_harness.report.parts import Document
 from eval_harness.report.payload import Payload, Room, payload
@@ -42,7 +43,7 @@ def write_page(
         if len(text.encode()) <= most or (not room.passages and room.output <= _LEAST_OUTPUT):
             break
         room = _smaller(room)
-    path.write_text(text, encoding="utf-8")
+    write_text(path, text)
 
 
 def _smaller(room: Room) -> Room:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from builders.files import replacing
+from builders.files import replacing, save_figure
 
 LOG = "train_log.jsonl"
 FIGURE = "loss.png"
@@ -84,7 +84,7 @@ def draw(lines: Iterable[Line], out: Path) -> None:
     axis.set_ylim(bottom=0)
     axis.spines[["top", "right"]].set_visible(False)
     axis.legend(frameon=False, fontsize=8)
-    figure.savefig(out, dpi=150, metadata={"Software": None})
+    save_figure(figure, out)
 
 
 def _bar(*columns: Any, **options: Any) -> Any:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from builders.errors import SetupError
+from builders.files import replacing
 from eval_harness.protocols.frames.questions import Questions
 from eval_harness.run.results import Row
 
@@ -59,7 +60,7 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
 
 def write_sheet(rows: Sequence[Row], questions: Questions, path: Path) -> None:
     """Writes a sheet to label: questions, reference answers and answers, without verdicts."""
-    with path.open("w", encoding="utf-8", newline="") as file:
+    with replacing(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
         for row in rows:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from builders.errors import SetupError
+from builders.files import replacing
 from builders.seeds import order_key
 from eval_harness.protocols.oncu.fields import gold_shown, metric_of, right
 from eval_harness.protocols.oncu.matched import FULL, NONE, Matched
@@ -33,7 +34,7 @@ def write_sheet(found: Sequence[Matched], instances: Instances, n: int, path: Pa
     if not lines:
         raise SetupError("no task of the runs has correct answers, so there is nothing to audit")
     columns = list(dict.fromkeys(name for line in lines for name in line))
-    with path.open("w", encoding="utf-8", newline="") as file:
+    with replacing(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, columns, restval="")
         writer.writeheader()
         writer.writerows({name: _plain(text) for name, text in line.items()} for line in lines)
