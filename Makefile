@@ -1,4 +1,4 @@
-.PHONY: demo test check bench extras lowest clean
+.PHONY: demo test check bench fire extras lowest clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -39,6 +39,9 @@ check: .venv/ready  ## lint, format, types
 bench: .venv/ready  ## ours beside a peer, in one run; prints ratios
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,bench]'
 	$(BIN)/python -m benchmarks
+
+fire: .venv/ready  ## kills at random moments and mutated files, seeded: an hour
+	$(BIN)/python -m tests.fire
 
 extras: .venv/ready  ## the core and each extra, in environments of their own: half an hour
 	$(BIN)/python -m tests.check_extras
