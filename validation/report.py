@@ -99,10 +99,10 @@ def _result(check: dict[str, Any]) -> str:
 
 def table(content: dict[str, Any]) -> Table:
     """The report for a terminal: one line per check, cut to the terminal's width."""
-    shown = Table()
+    shown = Table(expand=True)
     for name, width in (("check", 17), ("", 7), ("failing", 7), ("of", 17)):
         shown.add_column(name, min_width=width)
-    shown.add_column("what is checked", no_wrap=True, overflow="ellipsis")
+    shown.add_column("what is checked", no_wrap=True, overflow="ellipsis", ratio=1)
     for check in content["checks"]:
         mark = _MARK[_result(check)]
         failing = f"{check['failing']:,}" if check["failing"] else ""

@@ -11,7 +11,7 @@ import typer
 
 from builders.display import say
 from builders.errors import SetupError
-from builders.options import SEVERAL, DatasetFolder, grouped, option
+from builders.options import MEANS, SEVERAL, DatasetFolder, grouped, option
 from eval_harness.commands import options
 from eval_harness.commands.asking import answered, batch_of, completed, counter_of, ready, show_cost, show_plan
 from eval_harness.commands.unused import refuse_unused
@@ -81,7 +81,8 @@ def run(
     method: Annotated[
         list[str] | None,
         typer.Option(
-            help="closed_book, retrieved_bm25@K, oracle_rag or multistep@ROUNDSxQUERIESxARTICLES[+plan]. "
+            help=f"{MEANS['method']} Here: closed_book, retrieved_bm25@K, oracle_rag or "
+            "multistep@ROUNDSxQUERIESxARTICLES[+plan]. "
             f"{SEVERAL} Default: {', '.join(DEFAULT)}."
         ),
     ] = None,

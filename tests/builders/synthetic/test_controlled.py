@@ -80,7 +80,8 @@ def test_every_row(changes: dict[str, Any]) -> None:
 def at_depth(row: dict[str, Any], counter: Any) -> None:
     """The gold of the first hop is at the row's depth, the other half a context away: each within one passage."""
     sizes = [
-        counter.count(block(1, title, body)) * (at not in row["gold"]) for at, (title, body) in enumerate(text(row))
+        counter.count(block(at + 1, title, body)) * (at not in row["gold"])
+        for at, (title, body) in enumerate(text(row))
     ]
     stated = row["depth"]
     assert row["id"] == f"{row['question_id']}-d{stated:03d}"

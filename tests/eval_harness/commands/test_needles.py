@@ -178,7 +178,7 @@ def test_a_model_writes_the_terms(dataset: Path, tmp_path: Path, monkeypatch: py
     [
         (("--expand", "x", "--terms", "0,5"), "--terms 0,5"),
         (("--expand", "x", "--terms", "many"), "--terms many"),
-        (("--config", "needles_4k"), "no config needles_4k"),
+        (("--config", "needles_4k"), "no needle config needles_4k"),
         (("--split", "train"), "no rows in split"),
     ],
 )

@@ -133,7 +133,7 @@ def test_a_key_that_is_revoked_midway_stops_the_run_which_goes_on_later(
 ) -> None:
     names = [f"n{number:02}" for number in range(12)]
     server.order(Fault(401, {"error": {"message": f"revoked: {KEY}"}}, of="n05"))
-    with pytest.raises(SetupError, match=r"answered 401: revoked: \[secret\]; check OPENAI_API_KEY"):
+    with pytest.raises(SetupError, match=r"tiny answers no further prompt: 401: revoked: \[secret\]; check the key"):
         run_on(names)
     statuses = {row.id: row.status for row in read_rows(tmp_path / "run")}
     assert len(statuses) == 8
