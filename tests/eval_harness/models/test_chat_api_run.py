@@ -136,8 +136,7 @@ def test_a_key_that_is_revoked_midway_stops_the_run_which_goes_on_later(
     with pytest.raises(SetupError, match=r"tiny answers no further prompt: 401: revoked: \[secret\]; check the key"):
         run_on(names)
     statuses = {row.id: row.status for row in read_rows(tmp_path / "run")}
-    assert len(statuses) == 8
-    assert statuses["nq-n05"] == "error"
+    assert len(statuses) == 7 and "nq-n05" not in statuses  # two batches of four, less what was refused
     found = run_on(names)
     assert {name: (row.status, row.answer) for name, row in found.items()} == {name: ("ok", name) for name in names}
 
