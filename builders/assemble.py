@@ -21,6 +21,7 @@ from builders.place import check_files, manifest_values
 from builders.retrieve import RETRIEVERS
 from builders.retrieve.base import about
 from builders.schema import Split
+from builders.sources import gold_of
 from builders.stages.files import file_name
 from builders.tasks import TaskSpec
 from builders.tokens import token_counter
@@ -101,6 +102,9 @@ def _manifest(build: Build[Any], parts: Sequence[_Part]) -> dict[str, Any]:
     recipe, inputs = build.recipe, build.inputs
     files = _described(recipe.configs, parts)
     portable = recipe.portable()
+    if isinstance(recipe, Recipe):  # what its tasks leave to their sources
+        for name, task in recipe.tasks.items():
+            portable["tasks"][name]["gold"] = gold_of(task)
     tasks = recipe.tasks_of({place: given.path for place, given in inputs.items()})
     return {
         "format": FORMAT,

@@ -97,6 +97,8 @@ def test_a_row_says_what_it_is(tiny: Path, config: str) -> None:
 def test_the_manifest_says_what_tasks_and_configs_are(tiny: Path) -> None:
     manifest = json.loads((tiny / "out" / "manifest.json").read_text())
     assert manifest["format"] == "icr2-manifest/2"
+    gold = {name: task["gold"] for name, task in manifest["recipe"]["tasks"].items()}
+    assert gold == {"nq": "best", "hotpotqa": "all", "fever": "best"}  # questions of KILT have one hop
     assert manifest["tasks"] == {
         "nq": {"kind": "qa", "labels": {}, "scorer": "qa", "source": "nq"},
         "hotpotqa": {"kind": "qa", "labels": {}, "scorer": "qa", "source": "hotpotqa"},
