@@ -91,7 +91,9 @@ def config_facts(name: str, recipe: Mapping[str, Any]) -> dict[str, Any]:
         facts |= {"family": found["family"], "length": None if found["length"] == "full" else found["length"]}
     if facts["length"]:
         facts["tokens"] = tokens_of(facts["length"])
-    return facts | {"budget": _budget(facts["tokens"], recipe.get("reserve"))}
+    return facts | {
+        "budget": _budget(facts["tokens"], recipe.get("reserve", 0 if facts["family"] == "needles" else None))
+    }
 
 
 def _budget(tokens: int | None, reserve: int | None) -> int | None:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from builders.display import say
+from builders.display import say, write
 from builders.errors import SetupError
 from builders.options import option
 from eval_harness.commands import options
@@ -39,9 +39,9 @@ def models(context: typer.Context) -> None:
         return
     for known in BUNDLED_MODELS:
         try:
-            say(f"{known}\t{find_checkpoint(known).folder}")
+            write(f"{known}\t{find_checkpoint(known).folder}\n")
         except SetupError as error:
-            say(f"{known}\t{error}")
+            write(f"{known}\t{error}\n")
 
 
 def folder(name: Annotated[str, typer.Argument(metavar="NAME", help="A bundled model.")]) -> None:

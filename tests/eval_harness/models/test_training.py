@@ -24,7 +24,9 @@ MANIFEST = Manifest(
     name="tiny",
     version="1.0.0",
     tasks={"nq": NQ},
-    configs={"1k_p0": Config(family="icr2", files={"train": [File(path="a.parquet", rows=1, bytes=1, sha256="")]})},
+    configs={
+        "1k_p0": Config(family="icr2", files={"train": [File(path="a.parquet", rows=1, bytes=1, sha256="0" * 64)]})
+    },
     sha256="ab" * 32,
 )
 
