@@ -68,7 +68,7 @@ def test_limit_counts_questions_of_a_category(tmp_path: Path) -> None:
 def test_configs_of_needles_come_from_the_shortest(tmp_path: Path) -> None:
     folder = folder_of(tmp_path, **{"needles_1k": rows(), "needles_512": rows(), "1k_p0": rows()})
     assert list(needle_configs(folder, ())) == ["needles_512", "needles_1k"]
-    assert needle_configs(folder, ["needles_1k"]) == {"needles_1k": ConfigFacts("needles", "1k", 1024, None, 768)}
+    assert needle_configs(folder, ["needles_1k"]) == {"needles_1k": ConfigFacts("needles", "1k", 1024, None, 1024)}
     with pytest.raises(SetupError, match="no needle config 1k_p0 in"):
         needle_configs(folder, ["1k_p0"])
 
