@@ -48,7 +48,7 @@ def check_dataset(target: Path, name: str, overwrite: bool) -> None:
 
 def check_files(target: Path) -> None:
     """SetupError if the dataset folder `target` has a file that icr2 did not write: replacing it would delete it."""
-    if target.is_dir() and (others := sorted(_others(target, set(_listed(manifest_values(target)))))):
+    if target.is_dir() and (others := sorted(_others(target, set(_listed(manifest_values(target).get("configs")))))):
         more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
         named = ", ".join(others[:_NAMED])
         raise SetupError(
@@ -66,7 +66,7 @@ def manifest_values(target: Path) -> dict[str, Any]:
 
 
 def _listed(value: Any) -> Iterator[str]:
-    """Every `path` in the values of a manifest."""
+    """Every `path` in the configs of a manifest."""
     waiting = [value]
     while waiting:
         match waiting.pop():

@@ -68,6 +68,7 @@ def test_a_new_version_replaces_the_old_one_with_all_that_commands_wrote(base: P
     [
         ("runs/one/results.jsonl", "runs"),
         ("notes.txt", "notes.txt"),
+        ("nq.jsonl", "nq.jsonl"),  # a source, by the path that the manifest's recipe has
         ("1k_p0/notes.txt", "1k_p0/notes.txt"),
         ("figures/mine.png", "figures"),
         ("manifest.json.bak", "manifest.json.bak"),
