@@ -66,7 +66,11 @@ def _uneven(means: Means, manifest: Manifest) -> list[str]:
 
 def _fitting_k(build: Build[Any], means: Means, manifest: Manifest) -> list[str]:
     """The k with which random passages last for every ratio of 0, where they ran out."""
-    names = [name for name, config in manifest.configs.items() if config.ratio == 0 and means[name]["short"]]
+    names = [
+        name
+        for name, config in manifest.configs.items()
+        if config.ratio == 0 and name in means and means[name]["short"]
+    ]
     if not isinstance(build.recipe, Recipe) or not names:
         return []
     longest = max(names, key=lambda name: manifest.configs[name].budget or 0)

@@ -1,6 +1,7 @@
 """Text encoders: sentence-transformers models, Contriever, and DPR's pair, behind one small interface."""
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from copy import copy
 from functools import cached_property
@@ -36,7 +37,7 @@ class Text(NamedTuple):
         return f"{self.title} {self.body}" if self.title else self.body
 
 
-class Encoder:
+class Encoder(ABC):
     """A model in a folder; loaded at the first text, so that its digest can be asked for without its weights.
 
     A kind of encoder has `_vectors`, which gives vectors (texts, dimensions), equal for equal lists of texts.
@@ -57,8 +58,9 @@ class Encoder:
         torch.set_num_threads(self.threads)
         return self._vectors([Text(composed(text.title), composed(text.body)) for text in texts])
 
+    @abstractmethod
     def _vectors(self, texts: Sequence[Text]) -> np.ndarray:
-        raise NotImplementedError
+        """Vectors of shape (texts, dimensions)."""
 
     def twin(self) -> "Encoder":
         """Another encoder of the same model, which loads the model itself: one for each Python thread."""

@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from pydantic import BaseModel
-
 from builders.errors import SetupError
 from builders.files import write_json
 from builders.manifest import read_manifest
@@ -33,20 +31,6 @@ class Questions(NamedTuple):
     coverage: dict[str, int]
 
 
-class _Asked(BaseModel):
-    query: str
-    answers: list[str]
-    reasoning_types: list[str]
-    articles: int
-
-
-class _File(BaseModel):
-    """questions.json."""
-
-    asked: dict[str, _Asked]
-    coverage: dict[str, int]
-
-
 def keep_questions(dataset: Dataset, config: str, split: str, folder: Path) -> None:
     """Writes the questions of a config's split and the dataset's coverage into a run folder."""
     query = f"SELECT {', '.join(_COLUMNS)} FROM {identifier(config)} WHERE split = ?"
@@ -62,5 +46,4 @@ def read_questions(folder: Path) -> Questions:
     path, then = folder / FILE, "delete it and rerun icr2 frames run"
     if not path.exists():
         raise SetupError(f"{folder} has no {FILE}, so it is not a finished run; create one with: icr2 frames run")
-    found = typed(read_json(path, then), _File, path, then)
-    return Questions({id: Asked(**one.model_dump()) for id, one in found.asked.items()}, found.coverage)
+    return typed(read_json(path, then), Questions, path, then)

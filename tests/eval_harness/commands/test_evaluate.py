@@ -8,17 +8,9 @@ import typer
 from typer.testing import CliRunner
 
 from builders.errors import SetupError
-from eval_harness.commands.evaluate import register
 from eval_harness.run.results import only_run, read_rows
 
 RUNNER = CliRunner()
-
-
-@pytest.fixture
-def app() -> typer.Typer:
-    app = typer.Typer()
-    register(app)
-    return app
 
 
 def test_a_run_leaves_rows_record_and_summary_and_can_be_repeated(

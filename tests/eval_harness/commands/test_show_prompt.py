@@ -9,7 +9,6 @@ from typer.testing import CliRunner
 from builders.errors import SetupError
 from builders.format1 import spec_of
 from builders.prompts import render
-from eval_harness.commands.evaluate import register
 from eval_harness.run.results import read_rows
 from tests.eval_harness.conftest import save_model
 
@@ -17,13 +16,6 @@ RUNNER = CliRunner()
 PROMPT = render(
     spec_of("nq"), "who wrote Emma", [("Title 0", "Rain falls."), ("Title 1", "Emma is by Jane Austen.")]
 ).text
-
-
-@pytest.fixture
-def app() -> typer.Typer:
-    app = typer.Typer()
-    register(app)
-    return app
 
 
 def show(app: typer.Typer, folder: Path, model: Path | str, *more: str, id: str = "nq-1") -> tuple[str, str]:

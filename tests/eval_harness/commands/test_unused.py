@@ -8,17 +8,9 @@ import typer
 from typer.testing import CliRunner
 
 from builders.errors import SetupError
-from eval_harness.commands.evaluate import register
 from eval_harness.run.results import read_rows
 
 RUNNER = CliRunner()
-
-
-@pytest.fixture
-def app() -> typer.Typer:
-    app = typer.Typer()
-    register(app)
-    return app
 
 
 def asked(folder: Path, model: object, *more: str) -> list[str]:
