@@ -80,5 +80,10 @@ def _from_hub(spec: str, parts: Sequence[str]) -> Checkpoint:
     def get(repository: str, revision: str | None) -> str:
         return snapshot_download(repository, revision=revision, allow_patterns=[f"*{part}" for part in parts])
 
-    folder = from_hub("model", spec, f"folder, GGUF file or bundled name ({', '.join(BUNDLED_MODELS)})", get)
+    try:
+        folder = from_hub("model", spec, f"folder, GGUF file or bundled name ({', '.join(BUNDLED_MODELS)})", get)
+    except SetupError as error:
+        if "/" in spec:
+            raise
+        raise SetupError(f"{error}; for a model behind a server, did you mean openai:{spec}?") from None
     return Checkpoint(folder, spec.partition("@")[0], folder.name)

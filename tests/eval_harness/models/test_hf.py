@@ -142,6 +142,8 @@ def test_what_is_no_model_is_named(tmp_path: Path) -> None:
         find_checkpoint(str(tmp_path))
     with pytest.raises(SetupError, match=r"'no-such/model' is not a folder, GGUF file or bundled name \(smollm2\)"):
         find_checkpoint("no-such/model")
+    with pytest.raises(SetupError, match=r"did you mean openai:gpt-4o-mini\?$"):
+        find_checkpoint("gpt-4o-mini")
     with pytest.raises(SetupError, match="'minilm' is not a folder"):
         find_checkpoint("minilm")
     broken = tmp_path / "broken.gguf"
