@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, cast
 import pyarrow.parquet as pq
 
 from builders.card import card
-from builders.config import Recipe, digest_of
+from builders.config import AnyRecipe, Recipe, digest_of
 from builders.errors import SetupError
 from builders.files import replacing, source_name, write_json
 from builders.manifest import FORMAT, read_manifest
@@ -101,10 +101,6 @@ def _description(part: _Part) -> dict[str, Any]:
 def _manifest(build: Build[Any], parts: Sequence[_Part]) -> dict[str, Any]:
     recipe, inputs = build.recipe, build.inputs
     files = _described(recipe.configs, parts)
-    portable = recipe.portable()
-    if isinstance(recipe, Recipe):  # what its tasks leave to their sources
-        for name, task in recipe.tasks.items():
-            portable["tasks"][name]["gold"] = gold_of(task)
     tasks = recipe.tasks_of({place: given.path for place, given in inputs.items()})
     return {
         "format": FORMAT,
@@ -113,7 +109,7 @@ def _manifest(build: Build[Any], parts: Sequence[_Part]) -> dict[str, Any]:
         "language": recipe.language,
         "tasks": {task.name: _task(task) for task in tasks},
         "configs": {name: {**about._asdict(), "files": files[name]} for name, about in recipe.configs.items()},
-        "recipe": portable,
+        "recipe": _recorded(recipe),
         "recipe_digest": recipe_digest(build),
         "inputs": {place: _input(given) for place, given in inputs.items()},
         "tokenizer": {"name": recipe.tokenizer, "sha256": token_counter(recipe.tokenizer).sha256},
@@ -126,7 +122,16 @@ def _manifest(build: Build[Any], parts: Sequence[_Part]) -> dict[str, Any]:
 def recipe_digest(build: Build[Any]) -> str:
     """The digest of a recipe and its inputs, by which a dataset says what it was built from."""
     digests = {place: given.sha256 for place, given in build.inputs.items()}
-    return digest_of({"recipe": build.recipe.portable(), "inputs": digests})
+    return digest_of({"recipe": _recorded(build.recipe), "inputs": digests})
+
+
+def _recorded(recipe: AnyRecipe) -> dict[str, Any]:
+    """The recipe as a manifest has it: portable, and with what its tasks leave to their sources."""
+    recorded = recipe.portable()
+    if isinstance(recipe, Recipe):
+        for name, task in recipe.tasks.items():
+            recorded["tasks"][name]["gold"] = gold_of(task)
+    return recorded
 
 
 def _task(task: TaskSpec) -> dict[str, Any]:
