@@ -152,7 +152,7 @@ class Manifest(Record):
     """A dataset as its manifest describes it; `sha256` is the digest of the file, `format` the one that it declares."""
 
     format: Literal["icr2-manifest/1", "icr2-manifest/2"]
-    name: Label
+    name: Name
     version: Label
     language: Label = "en"
     tasks: dict[Name, TaskSpec]

@@ -10,13 +10,14 @@ from builders.load_recipe import load_recipe
 from eval_harness.lm_eval.hooks import VERSION
 from eval_harness.lm_eval.write import Source, task_files
 
+NAME = "icr2"  # with which the names of the demo's tasks begin, shorter than the dataset's
 DATASET = "icr2"  # the demo's folder, next to the task files or in lm-eval's working directory
 
 
 def demo_tasks() -> Path:
     """The folder with the demo's task files, rewritten as a whole if it is missing or out of date."""
     recipe, _ = load_recipe("demo", [])
-    files = task_files(Source(DATASET, None, recipe.configs, recipe.tasks_of({})))
+    files = task_files(Source(NAME, DATASET, None, recipe.configs, recipe.tasks_of({})))
     content = sha256("".join(f"{name}\0{text}\0" for name, text in sorted(files.items())).encode()).hexdigest()
     folder = cache_folder() / "lm_eval" / f"demo-{VERSION}-{content[:16]}"
     if _read(folder) != files:

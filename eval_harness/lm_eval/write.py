@@ -41,8 +41,9 @@ class Config(Protocol):
 
 
 class Source(NamedTuple):
-    """The source of task files: the dataset's location, its configs with a test split, and its tasks."""
+    """The source of task files: the dataset's name and location, its configs with a test split, and its tasks."""
 
+    name: str  # with which the names of its tasks and groups begin
     dataset: str  # a folder, or with `revision` a repository of the Hub
     revision: str | None
     configs: Mapping[str, Config]
@@ -54,7 +55,7 @@ def source_of(manifest: Manifest, dataset: str, revision: str | None = None) -> 
     configs = {name: config for name, config in manifest.configs.items() if SPLIT in config.files}
     if not configs:
         raise SetupError(f"{dataset} has no config with the split {SPLIT!r}; build it with test instances")
-    return Source(dataset, revision, configs, tuple(manifest.tasks.values()))
+    return Source(manifest.name, dataset, revision, configs, tuple(manifest.tasks.values()))
 
 
 def write_tasks(source: Source, folder: Path) -> int:
@@ -76,11 +77,11 @@ def task_files(source: Source) -> dict[str, str]:
     files: dict[str, File] = {"_base": _base(source)}
     files |= {f"_{task.name}": _kind(task) for task in source.tasks}
     for ending, method in METHODS.items():
-        for config, about in source.configs.items():
-            name = _name(config, about) + ending
+        for config in source.configs:
+            name = f"{source.name}_{config}{ending}"
             files |= {f"{name}_{task.name}": _task(name, config, task.name, method) for task in source.tasks}
             files[name] = _config_group(name, source.tasks)
-        files |= {group: _group(group, members) for group, members in _groups(source.configs, ending)}
+        files |= {group: _group(group, members) for group, members in _groups(source, ending)}
     return {f"{name}.yaml": _text(file) for name, file in files.items()}
 
 
@@ -131,24 +132,20 @@ def _config_group(name: str, tasks: Sequence[TaskSpec]) -> File:
     return group | {"group_alias": f"{name} (macro)", "aggregate_metric_list": [macro]}
 
 
-def _groups(configs: Mapping[str, Config], ending: str) -> Iterator[tuple[str, list[str]]]:
-    """A group for each length over all its ratios, and the group `icr2` of these groups."""
+def _groups(source: Source, ending: str) -> Iterator[tuple[str, list[str]]]:
+    """A group for each length over all its ratios, and the group of these groups, named like the dataset."""
     lengths: dict[str, list[str]] = {}
-    for config, about in configs.items():
+    for config, about in source.configs.items():
         if about.family == MIXED:
-            lengths.setdefault(f"{MIXED}_{about.length}{ending}", []).append(_name(config, about) + ending)
+            name = f"{source.name}_{about.length}{ending}"
+            lengths.setdefault(name, []).append(f"{source.name}_{config}{ending}")
     yield from lengths.items()
     if lengths:
-        yield f"{MIXED}{ending}", list(lengths)
+        yield source.name + ending, list(lengths)
 
 
 def _group(name: str, members: Sequence[str]) -> File:
     return {"group": name, "task": list(members), "metadata": {"version": VERSION}}
-
-
-def _name(config: str, about: Config) -> str:
-    """`icr2_1k_p75` for a config with a length and a ratio; other configs have their family in their name."""
-    return f"{MIXED}_{config}" if about.family == MIXED else config
 
 
 class _Function(str):

@@ -80,7 +80,7 @@ def test_there_are_files_for_every_config_condition_and_task() -> None:
     """22 configs x 3 conditions x 4 tasks, 22 x 3 groups of a config, 4 lengths x 3, 3 of all, a base, 4 of tasks"""
     files = [path.name for path in demo_tasks().iterdir()]
     assert len(files) == 264 + 66 + 12 + 3 + 1 + 4
-    assert {"icr2.yaml", "icr2_1k_p0_fever.yaml", "loft_32k_closed_book_wow.yaml", "loft_4k.yaml"} <= {*files}
+    assert {"icr2.yaml", "icr2_1k_p0_fever.yaml", "icr2_loft_32k_closed_book_wow.yaml", "icr2_loft_4k.yaml"} <= {*files}
 
 
 def test_files_are_left_alone_while_they_are_right_and_written_again_when_they_are_not() -> None:

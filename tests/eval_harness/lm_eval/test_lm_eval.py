@@ -68,8 +68,8 @@ def test_tasks_and_groups_are_listed_from_another_folder(tmp_path: Path, monkeyp
 
     monkeypatch.chdir(tmp_path)
     manager = TaskManager(include_path=str(demo_tasks()), include_defaults=False)
-    assert {"icr2", "icr2_1k", "icr2_32k_oracle", "icr2_1k_p75", "loft_32k"} <= set(manager.all_groups)
-    assert {"icr2_1k_p75_nq", "icr2_32k_p100_closed_book_wow", "loft_4k_fever"} <= set(manager.all_subtasks)
+    assert {"icr2", "icr2_1k", "icr2_32k_oracle", "icr2_1k_p75", "icr2_loft_32k"} <= set(manager.all_groups)
+    assert {"icr2_1k_p75_nq", "icr2_32k_p100_closed_book_wow", "icr2_loft_4k_fever"} <= set(manager.all_subtasks)
     assert len(manager.all_subtasks) == 22 * 3 * 4
 
 
@@ -82,7 +82,7 @@ def test_every_item_has_the_output_and_the_scores_of_a_run(
     model = str(request.getfixturevalue(f"{kind}_folder"))
     results = evaluated(
         task_folder(tiny, tmp_path / "tasks"),
-        [f"icr2_1k_p75{SUFFIXES[method]}"],
+        [f"tiny_1k_p75{SUFFIXES[method]}"],
         "hf",
         {"pretrained": model, "dtype": "float32"},
         apply_chat_template=kind == "chat",
@@ -95,7 +95,7 @@ def test_a_task_that_does_not_fit_refuses_to_start(tiny: Path, tmp_path: Path, c
     """lm-eval would cut the prompt from the left, the instruction first"""
     arguments = {"pretrained": str(chat_folder), "max_length": 150, "dtype": "float32"}
     with pytest.raises(SetupError, match=r"a prompt needs .* takes 150"):
-        evaluated(task_folder(tiny, tmp_path / "tasks"), ["icr2_1k_p75_wow"], "hf", arguments)
+        evaluated(task_folder(tiny, tmp_path / "tasks"), ["tiny_1k_p75_wow"], "hf", arguments)
 
 
 def answering(answer: Callable[[str], str]) -> Any:
@@ -125,24 +125,24 @@ def test_a_groups_value_is_the_macro_average_and_says_so(tmp_path: Path) -> None
     rows = [instance(f"nq-{n}", "nq", f"q {n}", ["yes" if n % 2 else "no"], [0], ["t"]) for n in range(100)]
     rows += [instance(f"hotpotqa-{n}", "hotpotqa", f"q {n}", ["yes"], [0], ["t"]) for n in range(10)]
     dataset = write_dataset(tmp_path / "data", rows, ("1k_p75",))
-    results = evaluated(task_folder(dataset, tmp_path / "tasks"), ["icr2_1k_p75"], answering(lambda p: "yes"), {})
-    assert results["groups"]["icr2_1k_p75"]["alias"] == "icr2_1k_p75 (macro)"
-    assert results["groups"]["icr2_1k_p75"]["subspan_em,none"] == 0.75
-    assert results["results"]["icr2_1k_p75_nq"]["subspan_em,none"] == 0.5
-    assert results["n-samples"]["icr2_1k_p75_nq"] == {"original": 100, "effective": 100}
-    assert results["versions"]["icr2_1k_p75_nq"] == "1.0"
+    results = evaluated(task_folder(dataset, tmp_path / "tasks"), ["tiny_1k_p75"], answering(lambda p: "yes"), {})
+    assert results["groups"]["tiny_1k_p75"]["alias"] == "tiny_1k_p75 (macro)"
+    assert results["groups"]["tiny_1k_p75"]["subspan_em,none"] == 0.75
+    assert results["results"]["tiny_1k_p75_nq"]["subspan_em,none"] == 0.5
+    assert results["n-samples"]["tiny_1k_p75_nq"] == {"original": 100, "effective": 100}
+    assert results["versions"]["tiny_1k_p75_nq"] == "1.0"
 
 
 def test_what_is_asked_of_a_model_and_the_share_that_cannot_be_read(tiny: Path, tmp_path: Path) -> None:
     """the limits by kind of task, greedy, and no stop at a blank line"""
     model = answering(lambda prompt: "no idea" if "Claim" in prompt else "[1] text\n\nAnswer: Lima")
-    results = evaluated(task_folder(tiny, tmp_path / "tasks"), ["icr2_4k_p0"], model, {})
+    results = evaluated(task_folder(tiny, tmp_path / "tasks"), ["tiny_4k_p0"], model, {})
     limits = {settings["max_gen_toks"] for _, settings in model.asked}
     assert limits == {64, 32, 128}
     assert not [stop for _, settings in model.asked for stop in settings["until"] if not stop.strip()]
     assert {settings["do_sample"] for _, settings in model.asked} == {False}
-    assert results["results"]["icr2_4k_p0_fever"]["unparsed,none"] == 1
-    assert results["results"]["icr2_4k_p0_nq"]["subspan_em_strict,none"] == pytest.approx(1 / 3)
+    assert results["results"]["tiny_4k_p0_fever"]["unparsed,none"] == 1
+    assert results["results"]["tiny_4k_p0_nq"]["subspan_em_strict,none"] == pytest.approx(1 / 3)
 
 
 @pytest.mark.slow

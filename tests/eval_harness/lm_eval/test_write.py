@@ -51,27 +51,27 @@ def test_a_task_for_each_config_condition_and_task(files: dict[str, dict[str, An
     assert len(tasks) == 4 * 3 * 4
     assert {f"{name}.yaml" for name in tasks} <= files.keys()
     subsets = {name: tasks[name]["dataset_kwargs"]["subset"] for name in tasks}
-    assert subsets["icr2_1k_p75_nq"] == {"config": "1k_p75", "task": "nq", "method": "vanilla_rag"}
-    assert subsets["icr2_1k_p75_closed_book_wow"] == {"config": "1k_p75", "task": "wow", "method": "closed_book"}
-    assert subsets["loft_4k_oracle_fever"] == {"config": "loft_4k", "task": "fever", "method": "oracle_rag"}
+    assert subsets["tiny_1k_p75_nq"] == {"config": "1k_p75", "task": "nq", "method": "vanilla_rag"}
+    assert subsets["tiny_1k_p75_closed_book_wow"] == {"config": "1k_p75", "task": "wow", "method": "closed_book"}
+    assert subsets["tiny_loft_4k_oracle_fever"] == {"config": "loft_4k", "task": "fever", "method": "oracle_rag"}
     assert not [name for name in tasks if "train_only" in name]
 
 
 def test_groups(files: dict[str, dict[str, Any]]) -> None:
     groups = {file["group"]: file["task"] for file in files.values() if "group" in file}
-    assert groups["icr2_1k_p75"] == [f"icr2_1k_p75_{task}" for task in ("nq", "fever", "hotpotqa", "wow")]
-    assert groups["icr2_1k"] == ["icr2_1k_p0", "icr2_1k_p75"]
-    assert groups["icr2_1k_oracle"] == ["icr2_1k_p0_oracle", "icr2_1k_p75_oracle"]
-    assert groups["icr2"] == ["icr2_1k", "icr2_4k"]
-    assert groups["icr2_closed_book"] == ["icr2_1k_closed_book", "icr2_4k_closed_book"]
-    assert groups["loft_4k"] == [f"loft_4k_{task}" for task in ("nq", "fever", "hotpotqa", "wow")]
+    assert groups["tiny_1k_p75"] == [f"tiny_1k_p75_{task}" for task in ("nq", "fever", "hotpotqa", "wow")]
+    assert groups["tiny_1k"] == ["tiny_1k_p0", "tiny_1k_p75"]
+    assert groups["tiny_1k_oracle"] == ["tiny_1k_p0_oracle", "tiny_1k_p75_oracle"]
+    assert groups["tiny"] == ["tiny_1k", "tiny_4k"]
+    assert groups["tiny_closed_book"] == ["tiny_1k_closed_book", "tiny_4k_closed_book"]
+    assert groups["tiny_loft_4k"] == [f"tiny_loft_4k_{task}" for task in ("nq", "fever", "hotpotqa", "wow")]
 
 
 def test_a_group_has_a_value_only_where_all_tasks_are_scored_alike() -> None:
     """and the group says which average it is"""
-    mixed = read(task_files(Source("d", None, CONFIG, (NQ, FEVER)))["icr2_1k_p0.yaml"])
+    mixed = read(task_files(Source("icr2", "d", None, CONFIG, (NQ, FEVER)))["icr2_1k_p0.yaml"])
     assert "aggregate_metric_list" not in mixed
-    alike = read(task_files(Source("d", None, CONFIG, (NQ, TaskSpec("questions", "qa"))))["icr2_1k_p0.yaml"])
+    alike = read(task_files(Source("icr2", "d", None, CONFIG, (NQ, TaskSpec("questions", "qa"))))["icr2_1k_p0.yaml"])
     assert alike["group_alias"] == "icr2_1k_p0 (macro)"
     assert [(one["metric"], one["weight_by_size"]) for one in alike["aggregate_metric_list"]] == [("subspan_em", False)]
 
@@ -91,7 +91,7 @@ def test_a_kind_of_task_has_our_limit_and_metrics_and_no_stop_at_a_blank_line(
 
 
 def test_a_repository_is_named_with_its_revision() -> None:
-    base = read(task_files(Source("me/icr2", "v1.0.0", CONFIG, (NQ,)))["_base.yaml"])
+    base = read(task_files(Source("icr2", "me/icr2", "v1.0.0", CONFIG, (NQ,)))["_base.yaml"])
     assert (base["metadata"]["dataset"], base["metadata"]["dataset_revision"]) == ("me/icr2", "v1.0.0")
 
 
@@ -109,11 +109,19 @@ def test_a_dataset_without_a_test_split_is_refused(tmp_path: Path) -> None:
         source_of(read_manifest(write_dataset(tmp_path, configs=())), "x")
 
 
+def test_names_carry_the_datasets_name_so_that_two_datasets_do_not_collide(tiny: Path) -> None:
+    manifest = read_manifest(tiny)
+    one, other = (task_files(source_of(manifest.model_copy(update={"name": name}), "x")) for name in ("one", "other"))
+    assert not [name for name in one.keys() & other.keys() if not name.startswith("_")]
+
+
 def test_names_and_metrics_follow_from_what_the_manifest_says_and_not_from_names() -> None:
     """A task called fever whose questions have sets of answers, in a config that is named like one with a ratio."""
     task = TaskSpec("fever", "set")
-    files = task_files(Source("d", None, {"1k_p0": ConfigSpec("given"), "mine": ConfigSpec("icr2", "2k")}, (task,)))
-    assert files.keys() >= {"1k_p0_fever.yaml", "icr2_mine_fever.yaml", "icr2_2k.yaml"}
+    files = task_files(
+        Source("icr2", "d", None, {"1k_p0": ConfigSpec("given"), "mine": ConfigSpec("icr2", "2k")}, (task,))
+    )
+    assert files.keys() >= {"icr2_1k_p0_fever.yaml", "icr2_mine_fever.yaml", "icr2_2k.yaml"}
     assert read(files["icr2_2k.yaml"])["task"] == ["icr2_mine"]
     settings = read(files["_fever.yaml"])
     assert settings["generation_kwargs"]["max_gen_toks"] == 64
