@@ -27,6 +27,13 @@ def from_hub(what: str, spec: str, local: str, get: Callable[[str, str | None], 
 
 
 def misread(error: BaseException) -> bool:
-    """Whether an error comes from the Hub's client reading a reply, not from our code."""
-    frames = extract_tb(error.__traceback__)
-    return bool(frames) and "huggingface_hub" in Path(frames[-1].filename).parts
+    """Whether an error comes from the Hub's client reading a reply, in whatever it called, not from our code."""
+    root = Path(__file__).parents[1]
+    ours = [root / package for package in ("builders", "dataset_cards", "eval_harness", "validation")]
+    for frame in reversed(extract_tb(error.__traceback__)):
+        path = Path(frame.filename)
+        if any(map(path.is_relative_to, ours)):
+            return False
+        if "huggingface_hub" in path.parts:
+            return True
+    return False

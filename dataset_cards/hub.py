@@ -44,7 +44,10 @@ class Repository(NamedTuple):
         info = self.api.dataset_info(self.name, revision=revision)
         commit = str(info.sha)
         tree = self.api.list_repo_tree(self.name, recursive=True, revision=commit, repo_type="dataset")
-        files = {file.path: file for file in tree if isinstance(file, RepoFile)}
+        listed = [file for file in tree if isinstance(file, RepoFile)]
+        if not all(isinstance(file.path, str) for file in listed):
+            raise ValueError("the Hub's reply lists a file whose path is no text")
+        files = {file.path: file for file in listed}
         card = self._files().cat_file(self._place(commit, "README.md")).decode() if "README.md" in files else ""
         return State(commit, files, card, bool(info.private))
 

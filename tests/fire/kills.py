@@ -6,17 +6,15 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
 from builders import ending
-from tests.builders.tiny import write_tiny_kilt
 from tests.imports import ROOT
 
-SMALL = ["--set", "lengths=[1k]", "--set", "ratios=[0,100]", "--set", "loft=[]"]
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 LONGEST_S = 5.0  # from a signal until no process is left
 State = Mapping[str, object]  # what a command leaves, without what differs between any two runs
@@ -26,7 +24,6 @@ State = Mapping[str, object]  # what a command leaves, without what differs betw
 class Job:
     """A command in a folder of its own: its arguments, its environment, and what it leaves."""
 
-    name: str
     arguments: list[str]
     left: Callable[[], State]
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -106,21 +103,3 @@ def _session(number: int) -> list[int]:
         if int(session) == number and state != "Z":
             found.append(int(path.parent.name))
     return found
-
-
-def _files(folder: Path) -> dict[str, object]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
-@contextmanager
-def building(folder: Path) -> Iterator[Job]:
-    """A build with two workers; beside the dataset nothing may be left but the work folder."""
-    recipe, out = write_tiny_kilt(folder / "kilt"), folder / "out"
-
-    def left() -> State:
-        return {**_files(out), "beside": sorted(path.name for path in folder.iterdir())}
-
-    yield Job("build", ["build", str(recipe), "--out", str(out), "--workers", "2", *SMALL], left)
-
-
-JOBS: dict[str, Maker] = {"build": building}

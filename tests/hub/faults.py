@@ -11,9 +11,9 @@ from typing import Literal
 class Fault:
     """One trouble, for the next `times` requests after the first `skip` whose "METHOD /path" matches `request`.
 
-    `hook` runs first; then the request waits `delay` seconds, is answered with `status` or with `body`, or loses its
-    connection: before it is read whole (`request`), after it was done but before its answer (`answer`), or in the
-    middle of the answer's body (`body`).
+    `hook` runs first; then the request waits `delay` seconds, is answered with `status`, with `body` or with what
+    `change` makes of the right body, or loses its connection: before it is read whole (`request`), after it was done
+    but before its answer (`answer`), or in the middle of the answer's body (`body`).
     """
 
     request: str
@@ -23,6 +23,7 @@ class Fault:
     drop: Literal["request", "answer", "body"] | None = None
     delay: float = 0.0
     body: bytes | None = None
+    change: Callable[[bytes], bytes] | None = None
     hook: Callable[[], object] | None = None
 
 

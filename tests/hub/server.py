@@ -83,6 +83,8 @@ class _Handler(BaseHTTPRequestHandler):
         reply = self._error(Refused(fault.status, "ordered")) if fault.status else self._answer(hub, body)
         if fault.body is not None:
             reply = Answer(fault.body)
+        if fault.change:
+            reply = reply._replace(body=fault.change(reply.body))
         if fault.drop == "answer":
             return self._hang_up()
         return self._send(reply, cut=fault.drop == "body")
