@@ -6,11 +6,17 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from builders.errors import SetupError, shortened, shown
 
 T = TypeVar("T")
+
+
+class Open(BaseModel):
+    """A part of a file that may have more fields than are read; nothing is converted."""
+
+    model_config = ConfigDict(extra="allow", strict=True, allow_inf_nan=False)
 
 
 def read_json(path: Path, then: str, place: str = "") -> Any:
@@ -25,6 +31,24 @@ def read_json(path: Path, then: str, place: str = "") -> Any:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise SetupError(f"{place or f'{path} cannot be read'}: {reason}; {then}") from None
+
+
+def typed_lines(path: Path, kind: type[T], then: str, *, ended: bool = False) -> list[T]:
+    """The values of a JSON Lines file as instances of `kind`; SetupError, ending in `then`, names the first bad line.
+
+    `ended` leaves out a last line without an end, of which a killed process wrote a part.
+    """
+    found = []
+    try:
+        with path.open(encoding="utf-8", newline="\n") as file:
+            for number, line in enumerate(file, start=1):
+                if ended and not line.endswith("\n"):
+                    break
+                found.append(typed(parsed_json(line), kind, f"{path}, line {number}", then))
+    except (OSError, ValueError) as error:
+        where = "" if isinstance(error, OSError | UnicodeDecodeError) else f", line {len(found) + 1}"
+        raise SetupError(f"{path}{where} cannot be read ({error}); {then}") from None
+    return found
 
 
 def parsed_json(text: str | bytes, **hooks: Any) -> Any:

@@ -14,6 +14,7 @@ from eval_harness.methods.limits import fixed
 from eval_harness.models import is_remote, load_with
 from eval_harness.models.back_end import ModelOptions
 from eval_harness.models.base import Model
+from eval_harness.models.limits import UNKNOWN
 from eval_harness.models.thoughts import marks_of
 from eval_harness.run.plan import Plan, default_folder
 from eval_harness.run.record import record
@@ -102,23 +103,37 @@ def answered(plan: Plan, model: Model, out: Path | None, **facts: Any) -> Result
         TimeRemainingColumn(),
     )
     fields = record(plan, model) | facts
+    _say_limit(model)
     with only_run(folder):
         results = Results(folder, fields)
         with Progress(*columns, console=Terminal(stderr=True)) as progress:
             run(plan, model, results, progress)
-        _check_answered(results)
+        _check_answered(results, model)
         summary = report.summary(report.cells(results.rows)) | {"tokens": results.tokens()}
         write_json(results.folder / "summary.json", summary)
     return results
 
 
-def _check_answered(results: Results) -> None:
-    """Raises SetupError if the model failed on every prompt that it was given."""
-    failed = [row for row in results.rows if row.status == "error"]
-    if failed and len(failed) == sum(row.status not in ("n/a", "overlength") for row in results.rows):
+def _say_limit(model: Model) -> None:
+    if source := getattr(model, "limit_source", None):
+        limit = f"{model.max_positions:,}" if model.max_positions < UNKNOWN else "unknown"
+        say(f"context length: {limit} tokens ({source}); longer prompts are overlength")
+
+
+def _check_answered(results: Results, model: Model) -> None:
+    """Raises SetupError if no prompt was answered: the model failed on each that it was given, or was given none."""
+    asked = [row for row in results.rows if row.status not in ("n/a", "overlength")]
+    failed = [row for row in asked if row.status == "error"]
+    if failed and len(failed) == len(asked):
         raise SetupError(
             f"nothing was answered: all {len(failed)} prompts failed, the first with: {failed[0].error}; rerun the "
             "same command to ask again"
+        )
+    long = sum(row.status == "overlength" for row in results.rows)
+    if long and not asked:
+        raise SetupError(
+            f"nothing was answered: all {long} prompts are longer than the {model.max_positions:,} tokens of "
+            f"{model.name}; choose shorter configs with --config, or a model with a longer context"
         )
 
 

@@ -20,7 +20,6 @@ from eval_harness.data.dataset import check_parts, open_dataset
 from eval_harness.methods.probed import Probed
 from eval_harness.methods.registry import described
 from eval_harness.models.base import Model
-from eval_harness.models.limits import UNKNOWN
 from eval_harness.probing.heads import read_heads
 from eval_harness.run.plan import Plan
 from eval_harness.run.results import Results
@@ -97,7 +96,4 @@ def _print(plan: Plan, model: Model, results: Results) -> None:
 
     table = report.table(report.cells(results.rows), f"{plan.dataset.name} {plan.dataset.version}, {model.name}")
     Terminal(width=max(120, get_terminal_size().columns)).print(table)
-    if source := getattr(model, "limit_source", None):
-        limit = f"{model.max_positions:,}" if model.max_positions < UNKNOWN else "unknown"
-        say(f"context length: {limit} tokens ({source}); longer prompts are overlength")
     say(f"results: {results.folder}")

@@ -1,11 +1,11 @@
 """Protocols by name: their commands, and the reports of their runs."""
 
-import json
 from pathlib import Path
 
 import typer
 
 from builders.errors import SetupError
+from builders.typed import parsed_json
 from eval_harness.commands import frames, needles, oncu
 from eval_harness.protocols.base import Protocol
 
@@ -25,7 +25,7 @@ def register(app: typer.Typer) -> None:
 def protocol_of(run: Path) -> str | None:
     """The protocol of a run folder; None for a run of `icr2 eval`, and for a folder that is not a run."""
     try:
-        record = json.loads((run / "run.json").read_text(encoding="utf-8"))
+        record = parsed_json((run / "run.json").read_bytes())
     except (OSError, ValueError):
         return None
     name = record.get("protocol") if isinstance(record, dict) else None

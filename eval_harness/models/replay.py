@@ -1,13 +1,20 @@
 """The back end that replays the outputs of a finished run."""
 
-import json
 from pathlib import Path
 
 from builders.errors import SetupError
+from builders.typed import Open, typed_lines
 from eval_harness.models.back_end import ModelOptions
 from eval_harness.models.base import Model
 from eval_harness.models.fake import replaying
 from eval_harness.models.thoughts import named
+
+_AGAIN = "write --model replay:RUN/results.jsonl"
+
+
+class _Result(Open):
+    prompt_sha256: str | None = None
+    output: str | None = None
 
 
 class Replay:
@@ -24,15 +31,11 @@ class Replay:
 
 def _outputs(path: Path) -> dict[str, str]:
     """The output for each prompt's SHA-256."""
-    try:
-        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    except (OSError, ValueError) as error:
-        raise SetupError(f"{path} cannot be read ({error}); write --model replay:RUN/results.jsonl") from None
     outputs: dict[str, str] = {}
-    for row in rows:
-        prompt, output = row.get("prompt_sha256"), row.get("output")
+    for row in typed_lines(path, _Result, _AGAIN):
+        prompt, output = row.prompt_sha256, row.output
         if prompt and output is not None and outputs.setdefault(prompt, output) != output:
             raise SetupError(f"{path} holds two outputs for one prompt; give the results of one method")
     if not outputs:
-        raise SetupError(f"{path} holds no output; write --model replay:RUN/results.jsonl")
+        raise SetupError(f"{path} holds no output; {_AGAIN}")
     return outputs

@@ -3,22 +3,16 @@
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from builders.errors import SetupError
-from builders.typed import read_json, typed
+from builders.typed import Open, read_json, typed
 from eval_harness.run.earlier import upgraded_record
 
 _THEN = "restore it, or rerun with another --out"
 
 
-class _Open(BaseModel):
-    """A part of a record that may have more fields than are read."""
-
-    model_config = ConfigDict(extra="allow", strict=True, allow_inf_nan=False)
-
-
-class _Named(_Open):
+class _Named(Open):
     name: str
 
 
@@ -27,7 +21,7 @@ class _Dataset(_Named):
     manifest_sha256: str
 
 
-class _Config(_Open):
+class _Config(Open):
     family: str
     length: str | None = None
     tokens: int | None = Field(None, gt=0)
@@ -35,13 +29,13 @@ class _Config(_Open):
     budget: int | None = None
 
 
-class _Record(_Open):
+class _Record(Open):
     dataset: _Dataset
     model: _Named
     configs: dict[str, _Config]
-    methods: list[str] = []
-    planned: dict[str, int] = {}
-    tasks: dict[str, dict[str, Any]] = {}
+    methods: list[str] = Field(default_factory=list)
+    planned: dict[str, int] = Field(default_factory=dict)
+    tasks: dict[str, dict[str, Any]] = Field(default_factory=dict)
     limit: int | None = None
     shard: list[int] | str | None = None
     split: str | None = None

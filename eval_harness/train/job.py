@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from builders.errors import SetupError
 from builders.files import remove, replacing, write_json
+from builders.typed import read_json, typed
 from builders.work import only_one
 from eval_harness.data.dataset import Dataset, Instance, check_parts, open_dataset
 from eval_harness.models.local import Checkpoint, find_checkpoint
@@ -171,7 +172,8 @@ def _write_data(job: Job, encoder: Encoder, write: Write, out: Path) -> None:
 
 def _finish(job: Job, point: Point, kind: Kind) -> Training:
     """Writes the checkpoint of the best weights by one rename, and removes the work folder."""
-    counts = json.loads((job.data / "counts.json").read_text(encoding="utf-8"))
+    path, again = job.data / "counts.json", f"remove {job.work} and rerun"
+    counts = typed(read_json(path, again), dict[str, Counts], path, again)
     record = finished_record(job.record, counts, point)
     for leftover in job.out.parent.glob(f".{job.out.name}.*.partial"):  # left by a killed process
         remove(leftover)

@@ -1,12 +1,18 @@
 """Checkpoints to resume a training from: those written completely, in its work folder."""
 
-import json
 from pathlib import Path
 from typing import NamedTuple
 
 from builders.files import remove
+from builders.typed import Open, read_json, typed
 
 _WHOLE = "whole"  # a file that marks a complete checkpoint
+
+
+class _State(Open):
+    """What is read of the trainer's own state."""
+
+    best_global_step: int | None
 
 
 class Point(NamedTuple):
@@ -40,8 +46,9 @@ def last_point(work: Path) -> Point | None:
     found = []
     for folder in _folders(work):
         if (folder / _WHOLE).exists():
-            best = json.loads((folder / "trainer_state.json").read_text(encoding="utf-8"))["best_global_step"]
-            found.append(point_at(work, _step(folder), best))
+            path, again = folder / "trainer_state.json", f"remove {folder} and rerun"
+            state = typed(read_json(path, again), _State, path, again)
+            found.append(point_at(work, _step(folder), state.best_global_step))
     return max(found, key=lambda point: point.step, default=None)
 
 

@@ -7,11 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from builders.files import replacing, save_figure
+from builders.typed import Open, typed_lines
 
 LOG = "train_log.jsonl"
 FIGURE = "loss.png"
 
 Line = dict[str, Any]
+
+
+class _Line(Open):
+    step: int
 
 
 class Log:
@@ -24,11 +29,11 @@ class Log:
         self._path = folder / LOG
 
     def lines(self) -> list[Line]:
-        """All complete lines."""
+        """All complete lines; SetupError if there is one that no training wrote."""
         if not self._path.exists():
             return []
-        *whole, _ = self._path.read_bytes().split(b"\n")
-        return [json.loads(line) for line in whole]
+        again = f"remove {self._path.parent} and rerun"
+        return [line.model_dump() for line in typed_lines(self._path, _Line, again, ended=True)]
 
     def begin(self, step: int) -> None:
         """Resumes after a step; removes later lines."""

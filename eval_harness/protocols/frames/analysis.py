@@ -1,10 +1,10 @@
 """The numbers of a finished run: accuracy of each method, by group and round, and the judges' verdicts."""
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from builders.typed import read_json, typed
 from eval_harness.methods.direct import Direct
 from eval_harness.protocols.frames.judge import FOLDER, SCORE, judgements
 from eval_harness.protocols.frames.questions import Asked, Questions, read_questions
@@ -17,6 +17,7 @@ from eval_harness.scoring.score import Wanted, score_output
 
 MATCH = "subspan_em_strict"  # the output contains the answer, both normalised, on word boundaries
 EXACT = "em_strict"
+_AGAIN = "restore it, or remove its folder and judge again"
 MANY = 5  # questions with at least so many gold articles are one group
 
 
@@ -141,13 +142,19 @@ def read_analysis(run: Path) -> Analysis:
     judges = [
         Verdicts(
             name,
-            json.loads((run / FOLDER / name / "run.json").read_text(encoding="utf-8")),
+            _judge(run / FOLDER / name / "run.json"),
             {(row.id, row.method): row for row in found},
         )
         for name, found in judgements(run).items()
     ]
     answered = {method: found for method, found in rows.items() if found}
     return Analysis(study, answered, read_questions(run), judges, rounds_of(record))
+
+
+def _judge(path: Path) -> dict[str, Any]:
+    record: dict[str, Any] = typed(read_json(path, _AGAIN), dict[str, Any], path, _AGAIN)
+    typed(record.get("prompt_sha256"), str, f"{path}: prompt_sha256", _AGAIN)
+    return record
 
 
 def matches(row: Row) -> float:

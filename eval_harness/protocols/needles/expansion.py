@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from builders.errors import SetupError
+from builders.typed import parsed_json
 from eval_harness.models.base import Model
 
 TERMS = (100, 150, 250)  # the numbers in the source post
@@ -42,7 +43,7 @@ def read_terms(path: Path) -> dict[str, list[str]]:
         if not line.strip():
             continue
         try:
-            values = json.loads(line)
+            values = parsed_json(line)
             question, terms = values["question"], values["terms"]
         except (ValueError, KeyError, TypeError):
             question, terms = None, None

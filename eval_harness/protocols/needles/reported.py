@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from builders.errors import SetupError
+from builders.typed import Open
 from eval_harness.data.dataset import open_dataset
 from eval_harness.protocols.needles.analysis import Analysis, analysed
 from eval_harness.protocols.needles.figures import drawn
@@ -17,12 +18,35 @@ from eval_harness.run.earlier import upgraded_record
 from eval_harness.run.facts import configs_of
 
 
+class _Encoder(Open):
+    name: str
+    files: Any
+    dtype: str
+    limit: int | None
+    query_prompt: str | None
+    passage_prompt: str | None
+
+
+class _Dataset(Open):
+    name: str
+    version: str
+    manifest_sha256: str
+
+
+class _Record(Open):
+    encoder: _Encoder
+    dataset: _Dataset
+    limit: int | None
+    expand: dict[str, Any] | None
+    configs: dict[str, dict[str, Any]] | list[str]
+
+
 def document(run: Path, dataset: Path | None = None) -> tuple[Document, Study | None, Instances]:
     """The report of a run; without results of a study, since nothing was answered.
 
     SetupError if the run is not finished, or if `dataset` is not the dataset of the run.
     """
-    record = record_of(run, "needles")
+    record = record_of(run, "needles", _Record)
     if dataset is not None and open_dataset(dataset).manifest_sha256 != record["dataset"]["manifest_sha256"]:
         raise SetupError(f"{dataset} is not the dataset of {run}; give the dataset of the run, or leave out --dataset")
     return document_of(analysed(read_lines(run), configs_of(upgraded_record(record))), record), None, {}

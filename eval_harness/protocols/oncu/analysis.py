@@ -1,11 +1,11 @@
 """The protocol's analysis of runs, and the saved options of their report."""
 
-import json
 from pathlib import Path
 from typing import NamedTuple
 
 from builders.errors import SetupError
 from builders.files import write_json
+from builders.typed import Open, read_json, typed
 from eval_harness.protocols.oncu.audit import ByHand, read_sheet
 from eval_harness.protocols.oncu.groups import FROM_ROWS, TASK, Group, Labels, grouped, labels_of
 from eval_harness.protocols.oncu.heatmap import Grid, grids
@@ -20,6 +20,11 @@ _FILE = "oncu.json"
 class View(NamedTuple):
     """The grouping of instances, and the groups from the dataset if it needs them."""
 
+    by: str
+    labels: Labels
+
+
+class _View(Open):
     by: str
     labels: Labels
 
@@ -74,11 +79,9 @@ def read_view(folder: Path) -> View:
     path = folder / _FILE
     if not path.exists():
         return View(TASK, {})
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        return View(found["by"], found["labels"])
-    except (ValueError, TypeError, KeyError) as error:
-        raise SetupError(f"{path} cannot be read ({error}); delete it and run: icr2 oncu {folder}") from None
+    then = f"delete it and run: icr2 oncu {folder}"
+    found = typed(read_json(path, then), _View, path, then)
+    return View(found.by, found.labels)
 
 
 def _check_labels(found: list[Matched], view: View) -> None:

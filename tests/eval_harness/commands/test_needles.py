@@ -151,7 +151,7 @@ def test_another_dataset_and_another_folder_are_refused(run: Path, dataset: Path
     write_manifest(tmp_path, "other")
     with pytest.raises(SetupError, match="is not the dataset of"):
         document(run, tmp_path)
-    with pytest.raises(SetupError, match=r"run\.json cannot be read"):
+    with pytest.raises(SetupError, match=r"run\.json is not there"):
         document(tmp_path)
     (tmp_path / "run.json").write_text('{"protocol": "oncu"}')
     with pytest.raises(SetupError, match="is not a run of the protocol needles"):

@@ -56,8 +56,8 @@ def test_a_local_model_takes_the_limit_that_it_is_given_and_the_table_says_so(
 ) -> None:
     run = tmp_path / "run"
     arguments = asked(dataset_folder, chat_folder, "--max-positions", "200", "--max-new-tokens", "4", "--out", str(run))
-    result = RUNNER.invoke(app, arguments, catch_exceptions=False)
-    assert result.exit_code == 0, result.output
+    result = RUNNER.invoke(app, arguments)
+    assert isinstance(result.exception, SetupError), result.output
     assert {row.status for row in read_rows(run)} == {"overlength"}
     assert "context length: 200 tokens (--max-positions); longer prompts are overlength" in result.stdout
     recorded = json.loads((run / "run.json").read_text())["model"]

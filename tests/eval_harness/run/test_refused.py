@@ -7,6 +7,7 @@ import pytest
 
 from builders.errors import SetupError
 from eval_harness.commands.asking import answered
+from eval_harness.methods.limits import fixed
 from eval_harness.models.base import Generation, GenerationError, Unasked
 from eval_harness.models.fake import FakeModel
 from eval_harness.run.results import read_rows
@@ -65,3 +66,11 @@ def test_a_run_in_which_every_prompt_fails_is_refused_and_can_be_rerun(dataset_f
         answered(plan, Failing(reader), tmp_path / "run")
     assert {row.status for row in read_rows(tmp_path / "run")} >= {"error"}
     assert "error" not in {row.status for row in answered(plan, FakeModel(reader), tmp_path / "run").rows}
+
+
+def test_a_run_in_which_no_prompt_fits_the_model_is_refused(dataset_folder: Path, tmp_path: Path) -> None:
+    plan = plan_of(dataset_folder, methods=("vanilla_rag",), limits=fixed(4))
+    with pytest.raises(SetupError, match=r"nothing was answered: all 4 prompts are longer than the 5 tokens of .*--"):
+        answered(plan, FakeModel(reader, max_positions=5), tmp_path / "run")
+    assert {row.status for row in read_rows(tmp_path / "run")} == {"overlength"}
+    assert {row.status for row in answered(plan, FakeModel(reader), tmp_path / "again").rows} == {"ok"}
