@@ -7,6 +7,7 @@ shows as a difference.
 import json
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
@@ -50,6 +51,12 @@ class OwnCounter:
     def has_tag(self, texts: Iterable[str]) -> bool:
         """Whether the text of a control token occurs in one of the texts."""
         return any(self._beginnings.search(text) and any(tag in text for tag in self.tags) for text in texts)
+
+
+@lru_cache(maxsize=2)
+def own_counter(name: str) -> OwnCounter:
+    """This process's counter with one named tokenizer."""
+    return OwnCounter(name)
 
 
 def _take_out(model: dict[str, Any], tags: set[str]) -> None:

@@ -6,7 +6,7 @@ from builders.errors import SetupError
 from builders.prompts import BLANK_LINE, block, frame, haystack, render
 from validation.checks.base import Check
 from validation.measures import Measures
-from validation.own_count import OwnCounter
+from validation.own_count import OwnCounter, own_counter
 
 EXACT = 2  # rows of each split that are rendered and counted in full, besides those that hold a control token's text
 MOST = 300  # such rows of the latter kind
@@ -15,7 +15,7 @@ SLACK = 0.01  # tolerated difference between the sum of parts and the whole
 
 def _find(m: Measures) -> str:
     name = m.dataset.manifest.tokenizer_name()
-    counter = OwnCounter(name)
+    counter = own_counter(name)
     if m.dataset.manifest.tokenizer and counter.sha256 != m.dataset.manifest.tokenizer.sha256:
         raise SetupError(
             f"the tokenizer {name} differs from the dataset's (another sha256); "
