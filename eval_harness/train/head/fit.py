@@ -59,6 +59,8 @@ def _trainer_class(fit: HeadFit) -> Any:
     objective = fit.settings.objective()
 
     class Fitting(Trainer):
+        optimizer: Any
+
         def compute_loss(
             self, model: Any, inputs: Any, return_outputs: bool = False, num_items_in_batch: Any = None
         ) -> Any:
