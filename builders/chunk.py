@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -18,6 +19,7 @@ _BORDER = re.compile(rf"[\s{re.escape(_OPENERS)}-]")
 _LETTERS = re.compile(r"(?:\w\.)*[^\W\d_]")  # an initial, or "u.s", "e.g", "d.c"
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _HAS_UNSPACED = re.compile(f"[{_UNSPACED}]")
+_LONG = 100_000  # characters
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\s{_UNSPACED}]+")
 
 # Abbreviations: a full stop after them seldom ends a sentence.
@@ -92,7 +94,7 @@ class _Packer:
 
     def add_paragraph(self, number: int, paragraph: Clean) -> None:
         text = paragraph.text
-        count = _count(text)
+        count = _count(text, self._room)
         if not count:
             return
         if count <= self._room:  # fits whole, so it need not be split into sentences
@@ -157,17 +159,19 @@ def _is_short(text: str, start: int, at: int, following: str) -> bool:
 
 def _split(text: str, start: int, end: int, words: int) -> Iterator[tuple[tuple[int, int], int]]:
     """A sentence as stretches of at most `words` words, each with its number of words."""
-    count = _count(text[start:end])
+    count = _count(text[start:end], words)
     if count <= words:
         yield (start, end), count
         return
-    found = [match.span() for match in _WORD.finditer(text, start, end)]
-    for at in range(0, len(found), words):
-        part = found[at : at + words]
+    found = _WORD.finditer(text, start, end)
+    while part := [match.span() for match in islice(found, words)]:
         yield (part[0][0], part[-1][1]), len(part)
 
 
-def _count(text: str) -> int:
+def _count(text: str, most: int) -> int:
+    """The words of a text, of a long one no more than `most` + 1: a list of all of them may be larger than memory."""
+    if len(text) > _LONG:
+        return sum(1 for _ in islice(_WORD.finditer(text), most + 1))
     if text.isascii() or not _HAS_UNSPACED.search(text):
         return len(text.split())
     return len(_WORD.findall(text))

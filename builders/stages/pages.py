@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,6 +16,7 @@ from builders.sources import PAGE_READERS
 from builders.work import Build, Counts, Shard
 
 PAGES_PER_PART = 4096
+MOST = 1 << 26  # characters of the pages of a part, which is in memory at once; a longer page is a part of its own
 
 
 def plan_pages(build: Build) -> list[Shard]:
@@ -31,7 +31,7 @@ def make_pages(build: Build, shard: Shard, out: Path, tick: Tick) -> Counts:
     pages = PAGE_READERS[source.reader](path, counts)
     out.mkdir()
     total = 0
-    for number, part in enumerate(_parts(pages, PAGES_PER_PART)):
+    for number, part in enumerate(_parts(pages)):
         write_table(out / f"{number:06d}.arrow", _table(part))
         total += len(part)
         tick(total, source.rows or total)
@@ -42,9 +42,17 @@ def make_pages(build: Build, shard: Shard, out: Path, tick: Tick) -> Counts:
     return {**counts, "pages": total}
 
 
-def _parts(pages: Iterable[Page], size: int) -> Iterator[list[Page]]:
-    iterator = iter(pages)
-    while part := list(islice(iterator, size)):
+def _parts(pages: Iterable[Page]) -> Iterator[list[Page]]:
+    part: list[Page] = []
+    characters = 0
+    for page in pages:
+        length = sum(map(len, page.paragraphs))
+        if part and (len(part) == PAGES_PER_PART or characters + length > MOST):
+            yield part
+            part, characters = [], 0
+        part.append(page)
+        characters += length
+    if part:
         yield part
 
 

@@ -1,6 +1,7 @@
 """Passages: whole sentences, never too long, and every character of a page accounted for."""
 
 import re
+import tracemalloc
 from collections import Counter
 from itertools import islice
 from pathlib import Path
@@ -13,6 +14,7 @@ from builders.chunk import Piece, chunk_page, chunk_table, sentences
 from builders.schema import PASSAGES, Page
 from builders.sources.clean import decode_entities
 from builders.sources.kilt import read_pages
+from builders.stages import pages as stage
 from tests.builders.small_corpus import page, page_table
 
 
@@ -179,6 +181,36 @@ def test_ranges_tile_the_page(paragraphs: list[str], words: int):
 
 def without_markers(text: str) -> str:
     return re.sub(r"BULLET::::(-(?=\s|\0|$))?", "", text)
+
+
+@given(_PARAGRAPHS | _FREE, st.integers(1, 12))
+def test_a_long_text_is_cut_as_a_short_one(paragraphs: list[str], words: int):
+    want = chunk_page(Page("7", "T", ["T", *paragraphs], []), words)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("builders.chunk._LONG", 10)
+        assert chunk_page(Page("7", "T", ["T", *paragraphs], []), words) == want
+
+
+@pytest.mark.parametrize("sentence", ["word ", "A. ", "The fox ran to Oslo in 1994. ", "x"])
+def test_a_paragraph_of_millions_of_characters_needs_a_few_times_its_size(sentence: str):
+    text = sentence * (600_000 // len(sentence))
+    tracemalloc.start()
+    try:
+        pieces = chunk_page(Page("7", "T", ["T", text], []))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert " ".join(piece.text for piece in pieces).split() == text.split()
+    assert peak < 12 * len(text)  # a list of all words and their places takes 25 times it and more
+
+
+def test_a_part_of_pages_has_so_many_pages_or_characters_and_at_least_one(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(stage, "PAGES_PER_PART", 3)
+    monkeypatch.setattr(stage, "MOST", 100)
+    lengths = [10, 10, 10, 10, 90, 300, 50, 50, 1]
+    pages = [Page(str(n), "T", ["x" * length], []) for n, length in enumerate(lengths)]
+    parts = [[len(page.paragraphs[0]) for page in part] for part in stage._parts(pages)]
+    assert parts == [[10, 10, 10], [10, 90], [300], [50, 50], [1]]
 
 
 def test_real_pages(shared_data: Path):
