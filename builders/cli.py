@@ -83,13 +83,14 @@ def show(
     folder: DatasetFolder,
     config: Annotated[str, typer.Argument(help="A config, such as 1k_p75.")],
     id: Annotated[str, typer.Argument(help="An instance's id, such as nq-demo-nq-001.")],
+    every: Annotated[bool, typer.Option("--all", help="Print every passage, also where there are thousands.")] = False,
 ) -> None:
     """Print one instance: gold passages green, confounders red, random ones dim."""
     from builders.show import print_instance
     from builders.views import readable
 
     with readable(folder):
-        print_instance(folder, config, id, Terminal())
+        print_instance(folder, config, id, Terminal(), every)
 
 
 def sql(

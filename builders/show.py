@@ -12,17 +12,25 @@ from builders.sql import identifier
 from builders.views import connect
 
 SHOWN = ("id", "task", "kind", "split", "query", "answers", "depth", "n_tokens", "confounding_ratio", "flags")
+MOST = 2000  # passages that are printed unless all are asked for; a context of 128k tokens has about 1,300
 STYLE = {"gold": "bold green", "confounder": "red", "random": "dim"}
 
 
-def print_instance(folder: Path, config: str, id: str, console: Terminal) -> None:
-    """Prints an instance's query, answers and passages; SetupError where the config or id is unknown."""
+def print_instance(folder: Path, config: str, id: str, console: Terminal, every: bool = False) -> None:
+    """Prints an instance's query, answers and passages; SetupError where the config or id is unknown.
+
+    Of more than MOST passages the first and all of gold are printed, unless `every` one is asked for.
+    """
     instance = find_instance(folder, config, id)
     for name in SHOWN:
         if instance[name] is not None:
             console.print(Text(f"{name}: ", style="bold") + Text(plain(_shown(instance[name]))), soft_wrap=False)
-    for number, passage in enumerate(instance["passages"] or [], start=1):
-        _print_passage(number, passage or {}, console)
+    passages = instance["passages"] or []
+    for number, passage in enumerate(passages, start=1):
+        if every or number <= MOST or (passage or {}).get("role") == "gold":
+            _print_passage(number, passage or {}, console)
+    if len(passages) > MOST and not every:
+        console.print(Text(f"\n{len(passages):,} passages, of which {MOST:,} and gold are shown; --all shows each"))
 
 
 def _print_passage(number: int, passage: dict[str, Any], console: Terminal) -> None:

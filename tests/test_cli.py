@@ -153,6 +153,14 @@ def test_what_a_dataset_answers(build, tmp_path: Path, monkeypatch, capsys) -> N
     assert "nq number 3?" in shown
     assert "(gold)" in shown
     assert "(confounder, " in shown
+    with monkeypatch.context() as few:
+        few.setattr("builders.show.MOST", 1)
+        assert run(few, "show", out, "1k_p50", "nq-03") == 0
+        cut = capsys.readouterr().out
+        assert run(few, "show", out, "1k_p50", "nq-03", "--all") == 0
+    assert capsys.readouterr().out == shown
+    assert "(gold)" in cut and "of which 1 and gold are shown; --all shows each" in cut
+    assert cut.count("\n[") < shown.count("\n[")
     assert run(monkeypatch, "figure", out, tmp_path / "f.png", "--length", "1k") == 0
     assert (tmp_path / "f.png").stat().st_size > 5000
     capsys.readouterr()

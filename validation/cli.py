@@ -1,5 +1,6 @@
 """The command `icr2 validate`."""
 
+import re
 import shutil
 from pathlib import Path
 from typing import Annotated
@@ -21,6 +22,9 @@ def validate(
     skip: Annotated[list[str] | None, typer.Option(metavar="CHECK", help="Skip this check; repeatable.")] = None,
     html: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Also write an HTML report to FOLDER.")] = None,
     fail_on: Annotated[str, typer.Option(help="error, or warning: also exit with 1 for new warnings.")] = "error",
+    memory: Annotated[
+        str | None, typer.Option(help="Memory of the database, which keeps the rest on disk. Default: 450MB.")
+    ] = None,
     list_checks: Annotated[bool, typer.Option("--list", help="List all checks and stop.")] = False,
 ) -> None:
     """Check a dataset for leaks and defects, from its Parquet only. Exit code 1 if an error is found."""
@@ -30,6 +34,7 @@ def validate(
     from builders.errors import SetupError
     from validation.checks import CHECKS
     from validation.dataset import read_dataset
+    from validation.measures import MEMORY
     from validation.report import failures, report, table, write_html, write_report
     from validation.suite import chosen_checks, run_suite
 
@@ -40,10 +45,14 @@ def validate(
         return
     if fail_on not in ("error", "warning"):
         raise SetupError(f"invalid --fail-on {fail_on!r}; use error or warning")
+    if memory and not re.fullmatch(r"[1-9][0-9]{0,5}(MB|GB)", memory):
+        raise SetupError(f"invalid --memory {memory!r}; write a number of MB or GB, such as 4GB")
     names = chosen_checks(only or [], skip or [])
     dataset = read_dataset(folder, config or [])
     with Terminal(stderr=True).status("checking") as status:
-        outcomes = run_suite(dataset, names, lambda step: status.update(Text(plain(f"checking {folder}: {step}"))))
+        outcomes = run_suite(
+            dataset, names, lambda step: status.update(Text(plain(f"checking {folder}: {step}"))), memory or MEMORY
+        )
     content = report(dataset, outcomes)
     write_report(content, folder / "validation.json")
     console.print(table(content))

@@ -66,6 +66,7 @@ class Measures:
         self.dataset = dataset
         self.unreadable = unreadable or {}  # files by path that are in no table, and why
         self.connection = connection
+        self.doing = "reading the dataset"  # or a check
         self.figures: dict[str, dict[str, Any]] = {}
         self.folder = tempfile.gettempdir()  # of the database
         self.once: set[str] = set()  # tables shared by several checks, created on first use
@@ -98,13 +99,17 @@ class Measures:
 
 
 @contextmanager
-def measured(dataset: Dataset, unreadable: dict[str, str], progress: Progress) -> Iterator[Measures]:
+def measured(
+    dataset: Dataset, unreadable: dict[str, str], progress: Progress, memory: str = MEMORY
+) -> Iterator[Measures]:
     """Measures of all files but the unreadable ones, in a folder that is removed afterwards."""
     with tempfile.TemporaryDirectory(prefix="icr2-validate-") as folder:
-        connection = None
+        connection, measures = None, None
         try:
             connection = duckdb.connect(str(Path(folder) / "measures.duckdb"))
-            connection.execute(f"SET memory_limit = '{MEMORY}'; SET temp_directory = {literal(f'{folder}/spill')}")
+            connection.execute(
+                f"SET memory_limit = {literal(memory)}; SET temp_directory = {literal(f'{folder}/spill')}"
+            )
             connection.execute(f"SET threads = {min(4, os.cpu_count() or 1)}; SET preserve_insertion_order = false")
             connection.execute("SET enable_progress_bar = false")
             measures = Measures(dataset, connection, unreadable)
@@ -113,7 +118,12 @@ def measured(dataset: Dataset, unreadable: dict[str, str], progress: Progress) -
             yield measures
         except duckdb.Error as error:
             if not _of_the_disk(error, folder):
-                raise
+                if measures is None or not isinstance(error, duckdb.OutOfMemoryException):
+                    raise
+                raise SetupError(
+                    f"{measures.doing} needs more than {memory} of memory; give it more, such as --memory 4GB, or "
+                    "leave a check out with --skip"
+                ) from None
             free = shutil.disk_usage(folder).free // 2**20
             raise SetupError(
                 f"{folder}: cannot write more, {free:,} MiB free; set TMPDIR to a larger folder, or raise ulimit -f"

@@ -13,7 +13,7 @@ from validation.checks import CHECKS
 from validation.checks.base import Check, Unit
 from validation.checks.schema import difference
 from validation.dataset import Dataset
-from validation.measures import Measures, measured
+from validation.measures import MEMORY, Measures, measured
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,16 +42,20 @@ def chosen_checks(only: Sequence[str], skip: Sequence[str]) -> list[str]:
     return [name for name in CHECKS if (not only or name in only) and name not in skip]
 
 
-def run_suite(dataset: Dataset, names: Sequence[str], progress: Progress) -> list[Outcome]:
-    """The outcome of every check; checks that are not named are skipped."""
+def run_suite(dataset: Dataset, names: Sequence[str], progress: Progress, memory: str = MEMORY) -> list[Outcome]:
+    """The outcome of every check; checks that are not named are skipped. `memory` is what the database may take.
+
+    SetupError names a check that needs more.
+    """
     wanted = dataset.manifest.schema
     differences = {file.path: difference(dataset.folder / file.path, wanted) for file in dataset.files}
     unreadable = {path: why for path, why in differences.items() if why}
     checks = [_check(name) for name in names]
-    with measured(dataset, unreadable, progress) as measures:
+    with measured(dataset, unreadable, progress, memory) as measures:
         measures.connection.execute(_FOUND)
         for check in checks:
             progress(check.name)
+            measures.doing = f"check {check.name}"
             _collect(measures, check)
         progress("expectations")
         outcomes = {check.name: Outcome(check, "passed") for check in checks}

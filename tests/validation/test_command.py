@@ -121,6 +121,13 @@ def test_a_warning_fails_only_when_asked(dataset: Path) -> None:
     assert validate(dataset, "--only", "answer_in_gold", "--fail-on", "warning").returncode == 1
 
 
+def test_memory_that_does_not_suffice_is_one_line(dataset: Path) -> None:
+    done = validate(dataset, "--memory", "2MB")
+    assert done.returncode == 2
+    assert " needs more than 2MB of memory; give it more, such as --memory 4GB" in done.stderr
+    assert validate(dataset, "--memory", "much").returncode == 2
+
+
 def test_an_empty_dataset_fails(dataset: Path) -> None:
     folder = Folder(dataset)
     for config in folder.configs:
