@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.inputs import TASKS
+from benchmarks.memory import build_command
 
 PAGES = 40
 PLACES = ("harbour", "market", "castle", "bridge", "garden")
@@ -33,6 +34,11 @@ def _question(task: str, n: int) -> dict:
         "input": f"Who ruled town {n}, in task {task}?",
         "output": [{"answer": answer, "provenance": provenance}],
     }
+
+
+def build_by_itself(folder: Path, source: Path, work: Path) -> list[str]:
+    """The command of a build without worker processes, each of which would load the libraries again."""
+    return [*build_command(folder, source, work), "--workers", "1"]
 
 
 @pytest.fixture(scope="session")
