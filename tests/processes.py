@@ -13,7 +13,15 @@ from multiprocessing.connection import wait
 from multiprocessing.context import ForkServerContext
 from typing import Any
 
-_LOADED = ["tests.eval_harness.train.sharded", "tests.eval_harness.train.stopping", "transformers.trainer", "peft"]
+_LOADED = [
+    "tests.eval_harness.train.sharded",
+    "tests.eval_harness.train.stopping",
+    "transformers.trainer",
+    "peft",
+    "rouge_score.rouge_scorer",
+    "matplotlib.pyplot",
+    "tests.frozen",
+]
 _LONGEST_S = 280
 
 

@@ -8,9 +8,10 @@ import torch
 from safetensors.torch import load_file
 
 from eval_harness.commands.train import CONFIGS
+from eval_harness.train import metric
 from eval_harness.train.job import train
 from tests.eval_harness.train.conftest import losses
-from tests.eval_harness.train.sharded import KINDS, shared
+from tests.eval_harness.train.sharded import KINDS, SHORT, shared
 from tests.processes import launched
 
 pytestmark = pytest.mark.slow
@@ -24,9 +25,10 @@ CASES = [
 
 @pytest.mark.parametrize(("how", "kind"), CASES)
 def test_it_gives_what_one_process_gives_also_when_it_is_killed(
-    how: str, kind: str, dataset: Path, base: Path, tmp_path: Path
+    how: str, kind: str, dataset: Path, base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Killed after step 3, one beyond its point, and run again."""
+    monkeypatch.setattr(metric, "LIMITS", SHORT)
     of, settings = KINDS[kind](accumulate=4)
     alone, out = tmp_path / "alone", tmp_path / "shared"
     train(dataset, str(base), settings, alone, of)
