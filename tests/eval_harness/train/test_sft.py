@@ -25,10 +25,12 @@ Trained = Callable[..., tuple[Path, Any]]
 
 @pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_a_tiny_model_learns_eight_instances_by_heart(variant: Variant, trained: Trained, dataset: Path) -> None:
+def test_a_tiny_model_learns_eight_instances_by_heart(
+    variant: Variant, trained: Trained, dataset: Path, reader: Path
+) -> None:
     """Loss under 0.1, the exact outputs through the harness, and all gold among what is retrieved."""
-    steps = 70 if variant == "da" else 120
-    out, record = trained(variant=variant, steps=steps, eval_every=steps, batch_size=8, accumulate=1, warmup=5)
+    steps = {"steps": 80, "eval_every": 80, "warmup": 5}
+    out, record = trained(model=reader, variant=variant, **steps, batch_size=8, accumulate=1)
     assert losses(out)[-1][2] < 0.1
     assert record.samples == {"fever": {"used": 3}, "nq": {"used": 3}, "wow": {"used": 2}}
     model, method = load_model(str(out), "float32"), Tuned(variant)

@@ -7,14 +7,12 @@ from typing import Any
 
 import pytest
 
-from builders.format1 import spec_of
-from builders.prompts import render
 from eval_harness.train.head.settings import HeadSettings
-from tests.eval_harness.conftest import CHAT_TEMPLATE, SPECIAL, instance, write_config
+from tests.eval_harness.conftest import instance, write_config
+from tests.eval_harness.train.conftest import save_learner
 from tests.manifests import write_manifest_2
 
 COLOURS = ("red", "blue", "gold", "pink", "jade", "teal", "grey", "plum")
-VOCABULARY = 420
 
 BY_HEART = HeadSettings(
     "da",
@@ -55,56 +53,9 @@ def boxes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def learner(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small random Llama that learns fast, with a tokenizer that knows the words of the instances."""
-    import torch
-    from transformers import LlamaConfig, LlamaForCausalLM
-
-    torch.manual_seed(0)
-    folder = tmp_path_factory.mktemp("models") / "learner"
-    config = LlamaConfig(
-        hidden_size=64,
-        intermediate_size=128,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        max_position_embeddings=1024,
-        vocab_size=VOCABULARY,
-        bos_token_id=0,
-        eos_token_id=1,
-        initializer_range=0.05,
-    )
-    LlamaForCausalLM(config).save_pretrained(folder)
-    _tokenizer().save_pretrained(folder)
-    return folder
+    """A model that learns the boxes fast."""
+    return save_learner(tmp_path_factory.mktemp("models") / "learner", rows())
 
 
 def log_of(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (folder / "train_log.jsonl").read_text().splitlines()]
-
-
-def _tokenizer() -> Any:
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-    from transformers import PreTrainedTokenizerFast
-
-    tokenizer: Any = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(
-        vocab_size=VOCABULARY,
-        special_tokens=list(SPECIAL),
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-    )
-    texts = [
-        render(spec_of(row["task"]), row["query"], [(one["title"], one["text"]) for one in row["passages"]]).text
-        for row in rows()
-    ]
-    tokenizer.train_from_iterator(texts, trainer)
-    fast = PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
-        bos_token="<s>",
-        eos_token="</s>",
-        additional_special_tokens=["<|im_start|>", "<|im_end|>"],
-    )
-    fast.chat_template = CHAT_TEMPLATE
-    return fast
