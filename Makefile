@@ -40,7 +40,7 @@ bench: .venv/ready  ## ours beside a peer, in one run; prints ratios
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,bench]'
 	$(BIN)/python -m benchmarks
 
-fire: .venv/ready  ## kills at random moments and mutated files, seeded: an hour
+fire: .venv/ready  ## kills at random moments and mutated files, seeded: hours
 	$(BIN)/python -m tests.fire
 
 extras: .venv/ready  ## the core and each extra, in environments of their own: half an hour
