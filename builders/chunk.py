@@ -19,7 +19,7 @@ _BORDER = re.compile(rf"[\s{re.escape(_OPENERS)}-]")
 _LETTERS = re.compile(r"(?:\w\.)*[^\W\d_]")  # an initial, or "u.s", "e.g", "d.c"
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _HAS_UNSPACED = re.compile(f"[{_UNSPACED}]")
-_LONG = 100_000  # characters
+_LONG = 100_000  # characters of a text whose words are counted one by one, without a list of them
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\s{_UNSPACED}]+")
 
 # Abbreviations: a full stop after them seldom ends a sentence.

@@ -13,7 +13,7 @@ from random import Random
 import pytest
 
 from builders.errors import SetupError
-from eval_harness.models.chat_reply import context_length, read
+from eval_harness.models.chat_reply import Trouble, context_length, read
 from tests import fire_files, fire_sources
 from tests.dataset_cards.publishing import publish
 from tests.eval_harness.models.chat_server import completion
@@ -29,7 +29,7 @@ NAMES = {
 }  # fmt: skip
 USAGE = {"prompt_tokens": 1, "completion_tokens": 2, "completion_tokens_details": {"reasoning_tokens": 1}}
 MODELS = {"data": [{"id": "tiny", "max_model_len": 100, "meta": {"n_ctx_train": 50}}, {"id": "other"}]}
-ASKED = 12  # at least as many requests as one publish sends
+ASKED = 12  # the replies from one of these on are changed
 
 
 def _counted(outcome: str, n: int = 1) -> Counter[str]:
@@ -72,7 +72,7 @@ def _chat_replies(seed: int, replies: int) -> Counter[str]:
         try:
             found = read(rng.choice((200, 200, 400, 429, 500)), changed(reply, rng))
             context_length(changed(json.dumps(MODELS).encode(), rng), "tiny")
-            counts["errors" if hasattr(found, "then") else "accepted"] += 1
+            counts["errors" if isinstance(found, Trouble) else "accepted"] += 1
         except Exception:
             sys.stderr.write(f"chat reply {number}: {traceback.format_exc()[-2500:]}\n")
             counts["tracebacks"] += 1
@@ -80,7 +80,7 @@ def _chat_replies(seed: int, replies: int) -> Counter[str]:
 
 
 def _hub_replies(seed: int, replies: int) -> Counter[str]:
-    """Replies of the Hub to a publish, each to a repository of its own; one of them is another than it should be."""
+    """Publishes to a Hub whose replies are others than they should be from one of the first on, as retries ask again."""
     counts: Counter[str] = Counter()
     with (
         tempfile.TemporaryDirectory() as folder,
