@@ -80,7 +80,7 @@ def _chat_replies(seed: int, replies: int) -> Counter[str]:
 
 
 def _hub_replies(seed: int, replies: int) -> Counter[str]:
-    """Publishes to a Hub whose replies are others than they should be from one of the first on, as retries ask again."""
+    """Publishes to a Hub whose replies are changed, from one of the first on, since a client asks again."""
     counts: Counter[str] = Counter()
     with (
         tempfile.TemporaryDirectory() as folder,
