@@ -118,10 +118,11 @@ def measured(
             yield measures
         except duckdb.Error as error:
             if not _of_the_disk(error, folder):
-                if measures is None or not isinstance(error, duckdb.OutOfMemoryException):
+                if not isinstance(error, duckdb.OutOfMemoryException):
                     raise
+                doing = measures.doing if measures else "opening the database"
                 raise SetupError(
-                    f"{measures.doing} needs more than {memory} of memory; give it more, such as --memory 4GB, or "
+                    f"{doing} needs more than {memory} of memory; give it more, such as --memory 4GB, or "
                     "leave a check out with --skip"
                 ) from None
             free = shutil.disk_usage(folder).free // 2**20
