@@ -12,7 +12,7 @@ from benchmarks.report import Result
 from benchmarks.timing import Timed, alternately
 from builders.manifest import read_manifest
 from eval_harness.lm_eval.hooks import UNPARSED
-from eval_harness.lm_eval.write import source_of, write_tasks
+from eval_harness.lm_eval.write import group_name, source_of, write_tasks
 from eval_harness.models.local import find_checkpoint
 from eval_harness.run.results import read_rows
 
@@ -36,12 +36,14 @@ def bench(folder: Path, work: Path) -> list[Result]:
 
 def compared(dataset: Path, model: str, items: int, work: Path) -> list[Result]:
     """The results for a dataset and a model's folder."""
-    write_tasks(source_of(read_manifest(dataset), str(dataset)), work / "tasks")
+    source = source_of(read_manifest(dataset), str(dataset))
+    write_tasks(source, work / "tasks")
+    group = group_name(source, CONFIG)
     equal = ("--dtype", "float32", "--batch-size", "1", "--no-prefix-reuse")
     ours, defaults, peer = alternately(
         lambda: _ours(dataset, model, items, work / "ours", equal),
         lambda: _ours(dataset, model, items, work / "defaults", ()),
-        lambda: _peer(model, items, work),
+        lambda: _peer(model, group, items, work),
     )
     return [
         _result("lm_eval, equal settings", ours, peer, "at most 1.05", equal=True),
@@ -79,9 +81,9 @@ def _ours(dataset: Path, model: str, items: int, work: Path, options: Sequence[s
     return Run({row.id: row.scores for row in rows if row.scores}, sum(row.latency_s or 0 for row in rows))
 
 
-def _peer(model: str, items: int, work: Path) -> Run:
+def _peer(model: str, group: str, items: int, work: Path) -> Run:
     out = _fresh(work / "peer")
-    what = ("--tasks", f"icr2_{CONFIG}", "--include_path", str(work / "tasks"), "--limit", str(items))
+    what = ("--tasks", group, "--include_path", str(work / "tasks"), "--limit", str(items))
     how = ("--model", "hf", "--model_args", f"pretrained={model},dtype=float32", "--apply_chat_template")
     _run("-m", "lm_eval", "run", *how, *what, "--batch_size", "1", "--log_samples", "--output_path", str(out))
     samples = [json.loads(line) for path in out.rglob("samples_*.jsonl") for line in path.open(encoding="utf-8")]

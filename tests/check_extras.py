@@ -107,7 +107,7 @@ def lm_eval(env: Environment) -> None:
     """Runs a task with a model that needs no weights."""
     tasks = env.folder / "tasks"
     env.icr2("tasks", env.dataset, "--write", tasks)
-    run = ("run", "--model", "dummy", "--tasks", "icr2_1k_p50_closed_book_nq", "--limit", "1")
+    run = ("run", "--model", "dummy", "--tasks", "tiny_1k_p50_closed_book_nq", "--limit", "1")
     env.run("lm_eval", *run, "--include_path", tasks)
 
 

@@ -78,7 +78,7 @@ def task_files(source: Source) -> dict[str, str]:
     files |= {f"_{task.name}": _kind(task) for task in source.tasks}
     for ending, method in METHODS.items():
         for config in source.configs:
-            name = _name(source, config, ending)
+            name = group_name(source, config, ending)
             files |= {f"{name}_{task.name}": _task(name, config, task.name, method) for task in source.tasks}
             files[name] = _config_group(name, source.tasks)
         files |= {group: _group(group, members) for group, members in _groups(source, ending)}
@@ -137,14 +137,14 @@ def _groups(source: Source, ending: str) -> Iterator[tuple[str, list[str]]]:
     lengths: dict[str, list[str]] = {}
     for config, about in source.configs.items():
         if about.family == MIXED:
-            name = _name(source, about.length or "", ending)
-            lengths.setdefault(name, []).append(_name(source, config, ending))
+            name = group_name(source, about.length or "", ending)
+            lengths.setdefault(name, []).append(group_name(source, config, ending))
     yield from lengths.items()
     if lengths:
         yield source.name + ending, list(lengths)
 
 
-def _name(source: Source, what: str, ending: str) -> str:
+def group_name(source: Source, what: str, ending: str = "") -> str:
     """The name of the group of a config or a length: with the dataset's, so that two datasets do not collide."""
     return f"{source.name}_{what}{ending}"
 
