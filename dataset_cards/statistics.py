@@ -78,7 +78,7 @@ _DEPTHS = """
 SELECT task, depth, count(*) FROM facts WHERE depth IS NOT NULL GROUP BY GROUPING SETS ((depth), (task, depth))
 """
 
-_MEASURED = ("passages", "tokens", "gold", "answers", "query_words")
+_MEASURED = ("passages", "tokens", "gold", "ratio", "answers", "query_words")
 
 Advance = Callable[[], object]
 Record = dict[str, Any]

@@ -1,7 +1,8 @@
 """Fires mutated files of a dataset at every command that reads one, in this process, and counts what comes of it.
 
-Run `python -m tests.fire_files [SEED] [FILES]`: tracebacks are printed, and make the exit code 1. The same seed makes
-the same files. Mutated are the manifest, validation.json, statistics.json, the card, and the Parquet files.
+Run `python -m tests.fire_files [SEED] [FILES]`: each file goes to all commands, tracebacks are printed, and make the
+exit code 1. The same seed makes the same files. Mutated are the manifest, validation.json, statistics.json, the card,
+and the Parquet files.
 """
 
 import json
@@ -11,7 +12,7 @@ import sys
 import tempfile
 import traceback
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from hashlib import sha256
 from io import StringIO
@@ -142,21 +143,21 @@ def outcome(command: list[str]) -> str:
     return "refused" if code else "accepted"
 
 
-def fire(seed: int, files: int, names: tuple[str, ...] = NAMES, commands: Callable[[str], bool] = bool) -> Counter:
-    """The number of (file, command, outcome) over mutated files."""
+def fire(seed: int, files: int, commands: Sequence[str] = tuple(COMMANDS), each: int | None = None) -> Counter:
+    """The number of (file, command, outcome) over mutated files: each read by all commands, or by `each`, in turn."""
     rng, counts = Random(seed), Counter[tuple[str, str, str]]()
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     with tempfile.TemporaryDirectory() as root:
         good = good_dataset(Path(root) / "good")
         for number in range(files):
-            name = names[number % len(names)]
+            turn, kind = divmod(number, len(NAMES))
+            name = NAMES[kind]
             folder, out = Path(root) / f"ds{number}", Path(root) / f"out{number}"
             shutil.copytree(good, folder)
             mutate(folder, name, rng)
-            for command, arguments in COMMANDS.items():
-                if commands(command):
-                    filled = [argument.format(ds=folder, out=out, good=good) for argument in arguments]
-                    counts[name, command, outcome(filled)] += 1
+            for command in [commands[(turn + n) % len(commands)] for n in range(each or len(commands))]:
+                filled = [argument.format(ds=folder, out=out, good=good) for argument in COMMANDS[command]]
+                counts[name, command, outcome(filled)] += 1
             shutil.rmtree(folder)
             shutil.rmtree(out, ignore_errors=True)
     return counts

@@ -171,6 +171,13 @@ def test_the_same_every_time(dataset: Path) -> None:
     assert len(steps) == len(first["configs"])
 
 
+@pytest.mark.parametrize(("column", "name"), [("confounding_ratio", "ratio"), ("n_tokens", "tokens")])
+def test_a_column_without_values_is_named(column: str, name: str, tmp_path: Path) -> None:
+    empty = row("nq-a", [passage("1:0", "gold")]) | {column: None}
+    with pytest.raises(SetupError, match=f"1k_p0/test of by_hand has a task whose rows have no {name}"):
+        measure(write_dataset(tmp_path, {"1k_p0": {"test": [empty]}}))
+
+
 def test_a_missing_file_is_named(dataset: Path) -> None:
     (dataset / "1k_p0" / "test-00000-of-00001.parquet").unlink()
     with pytest.raises(SetupError, match="is missing, and the manifest lists it"):

@@ -42,12 +42,15 @@ def _sources(seed: int, records: int) -> Counter[str]:
 
 
 def _files(seed: int, files: int) -> Counter[str]:
-    return sum((_counted(outcome, n) for (_, _, outcome), n in fire_files.fire(seed, files).items()), Counter())
+    """So many files of each kind, each read by one command, in turn."""
+    found = fire_files.fire(seed, files * len(fire_files.NAMES), each=1)
+    return sum((_counted(outcome, n) for (_, _, outcome), n in found.items()), Counter())
 
 
 def _runs(seed: int, files: int) -> Counter[str]:
+    """So many files of each kind."""
     with tempfile.TemporaryDirectory() as folder:
-        found = every(Path(folder), files // 4, seed)
+        found = every(Path(folder), files, seed)
     return sum((_counted(what, n) for counts in found.values() for what, n in counts.items()), Counter())
 
 
@@ -107,10 +110,11 @@ def _hub_replies(seed: int, replies: int) -> Counter[str]:
     return counts
 
 
-MUTATIONS: dict[str, tuple[Loop, float]] = {  # each with its share of the number of records
+# Each with its share of the number of records, for every kind of file or reply in it.
+MUTATIONS: dict[str, tuple[Loop, float]] = {
     "sources and recipes": (_sources, 1.0),
     "files of a dataset": (_files, 0.5),
-    "runs, heads, questions": (_runs, 2.0),
+    "runs, heads, questions": (_runs, 0.5),
     "replies of a chat server": (_chat_replies, 0.5),
     "replies of the Hub": (_hub_replies, 0.5),
 }
