@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import yaml
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -229,6 +229,10 @@ class AnyRecipe(Strict, ABC):
     def base(self, folder: Path) -> Path:
         """The folder of relative paths, for a recipe in `folder`."""
         return folder if self.data is None else expanded(self.data)
+
+    def completed(self, base: Path) -> Self:
+        """The recipe with what it leaves to the files that are in the folder of relative paths."""
+        return self
 
     def portable(self) -> dict[str, Any]:
         """The recipe without this machine's folders, for manifest and digests."""

@@ -47,9 +47,10 @@ def load_recipe(recipe: str, settings: list[str], limit: int | None = None) -> t
     if limit is not None:
         values["limit"] = limit
     try:
-        return recipe_of(values), path.parent
+        found = recipe_of(values)
     except ValidationError as error:
         raise SetupError(f"{path.name}: {_first_problem(error, _model_of(values))}") from None
+    return found.completed(found.base(path.parent)), path.parent
 
 
 def find_recipe(recipe: str) -> Path:

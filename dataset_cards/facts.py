@@ -51,6 +51,7 @@ _REASONS = {
     "no_gold": "the record names no evidence",
     "no_answer": "the record has no answer",
     "empty_input": "the record has no query",
+    "several_turns": "a query of several turns",
     "no_label": "no answer of the claim is a label of the task",
     "not_a_label": "an answer of a claim that is not a label of the task",
     "empty_page": "the page has no text",

@@ -2,7 +2,7 @@
 
 from builders.config import GoldMode, Task
 from builders.registry import Registry
-from builders.sources import frames, hotpotqa, intros, kilt, musique, twowiki
+from builders.sources import frames, hotpotqa, intros, kilt, loft, musique, twowiki
 from builders.sources.base import Giving, Reader, ReadGiven, ReadPages, ReadQuestions
 
 READERS: Registry[Reader] = Registry(
@@ -15,6 +15,7 @@ READERS: Registry[Reader] = Registry(
         "musique": musique.READER,
         "intros": intros.READER,
         "frames": frames.READER,
+        "loft": loft.READER,
     },
     Reader,
 )

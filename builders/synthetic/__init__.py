@@ -2,13 +2,14 @@
 
 from builders.engine import Pipeline
 from builders.errors import SetupError
-from builders.synthetic import controlled, frames, given, needles
+from builders.synthetic import controlled, frames, given, loft, needles
 
 KINDS: dict[str, Pipeline] = {
     "needles": needles.KIND,
     "controlled": controlled.KIND,
     "frames": frames.KIND,
     "given": given.KIND,
+    "loft": loft.KIND,
 }
 
 

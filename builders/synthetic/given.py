@@ -29,6 +29,7 @@ from builders.synthetic.rows import WRITE, read_passages, write_passages, write_
 from builders.tasks import TaskSpec
 from builders.work import Build, Counts, Shard
 
+FAMILY = "given"  # of configs whose contexts are as their source provides them
 FLAG = "answer_in_given"
 FULL = "full"  # the config with only the source's paragraphs
 QUESTIONS_PER_SHARD = 64
@@ -59,7 +60,7 @@ class GivenRecipe(SyntheticRecipe):
     @property
     def configs(self) -> dict[str, ConfigSpec]:
         """The paragraphs as given, then each length."""
-        return {self.config(FULL): ConfigSpec(self.kind), **super().configs}
+        return {self.config(FULL): ConfigSpec(FAMILY), **super().configs}
 
 
 def sources(recipe: GivenRecipe, base: Path) -> dict[str, Source]:
