@@ -37,6 +37,7 @@ class Steps:
     """Length of a training and choice of the best checkpoint."""
 
     steps: Annotated[int | None, option("steps", panel=STEPS, min=1)] = None
+    epochs: Annotated[float, option("epochs", panel=STEPS, min=0)] = 2.0
     lr: Annotated[float | None, option("lr", "", "--lr", panel=STEPS, min=0)] = None
     warmup: Annotated[float, option("warmup", panel=STEPS, min=0)] = 0.03
     accumulate: Annotated[int, option("accumulate", panel=STEPS, min=1)] = 4

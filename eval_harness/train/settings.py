@@ -17,7 +17,7 @@ from eval_harness.train.points import Point
 from eval_harness.train.samples import Counts
 
 MOST_STEPS = 10_000  # paper, appendix C.1
-ROUNDS = 2  # epochs, up to MOST_STEPS
+EPOCHS = 2.0  # paper, appendix C.1: 10,000 steps are "approximately 2 epochs"
 LEARNING_RATE, LORA_LEARNING_RATE = 1e-5, 2e-4  # paper, appendix C.1; adapters start at zero and need more
 EVALUATIONS = 20  # default number per training
 _LIBRARIES = ("icr2", "torch", "transformers", "tokenizers", "accelerate")
@@ -40,6 +40,7 @@ class Settings:
     lora: bool = False
     lora_rank: int = 16
     steps: int | None = None
+    epochs: float = EPOCHS
     lr: float | None = None
     batch_size: int = 1
     accumulate: int = 4
@@ -79,8 +80,8 @@ class Settings:
         return self.batch_size * self.accumulate * self.processes
 
     def n_steps(self, n_samples: int) -> int:
-        """The maximum number of steps, by default two epochs."""
-        return self.steps or min(MOST_STEPS, ceil(ROUNDS * n_samples / self.samples_a_step()))
+        """The maximum number of steps: `steps`, but never more than `epochs` rounds of all samples."""
+        return min(self.steps or MOST_STEPS, max(1, ceil(self.epochs * n_samples / self.samples_a_step())))
 
     def interval(self, steps: int) -> int:
         """Steps between evaluations."""

@@ -17,7 +17,7 @@ from tests.hub.server import loopback_hub
 from tests.manifests import write_manifest_2
 
 SMALL = ["--set", "lengths=[1k]", "--set", "ratios=[0,100]", "--set", "loft=[]"]
-SHORT = ["--steps", "6", "--eval-every", "2", "--accumulate", "1", "--dtype", "float32"]
+SHORT = ["--steps", "6", "--epochs", "6", "--eval-every", "2", "--accumulate", "1", "--dtype", "float32"]
 METHODS = ["--method", "closed_book", "--method", "vanilla_rag"]
 
 

@@ -82,12 +82,20 @@ def test_the_papers_learning_rate_unless_adapters_are_learned() -> None:
 
 
 def test_two_rounds_of_all_samples_unless_that_is_more_than_the_papers_steps() -> None:
-    found = settings(steps=None, batch_size=2, accumulate=3, processes=4, eval_every=None)
+    found = settings(steps=None, epochs=2.0, batch_size=2, accumulate=3, processes=4, eval_every=None)
     assert found.samples_a_step() == 24
     assert found.n_steps(100) == 9  # 200 / 24, rounded up
     assert found.n_steps(10**7) == 10_000
     assert settings(steps=7).n_steps(100) == 7
     assert [found.interval(steps) for steps in (10_000, 5)] == [500, 1]
+
+
+def test_steps_never_pass_the_epochs() -> None:
+    """The paper's run: 10,000 steps of 8 x 4 samples would be 12.8 rounds of its 25,000 samples."""
+    run = {"batch_size": 1, "accumulate": 4, "processes": 8}
+    assert settings(steps=10_000, epochs=2.0, **run).n_steps(25_000) == 1563  # 50,000 / 32, rounded up
+    assert settings(steps=10_000, epochs=12.8, **run).n_steps(25_000) == 10_000
+    assert settings(steps=3, epochs=0.1, **run).n_steps(2) == 1
 
 
 @pytest.mark.parametrize(

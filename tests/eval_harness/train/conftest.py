@@ -88,7 +88,7 @@ def trained(dataset: Path, base: Path, tmp_path: Path) -> Callable[..., tuple[Pa
 def settings(**chosen: Any) -> Settings:
     """Settings of a short training on a CPU."""
     usual: dict[str, Any] = {"variant": "cci", "configs": (CONFIG,), "dtype": "float32", "lr": 1e-2}
-    return Settings(**usual | {"steps": 4, "eval_every": 2, "accumulate": 2} | chosen)
+    return Settings(**usual | {"steps": 4, "epochs": 1000, "eval_every": 2, "accumulate": 2} | chosen)
 
 
 def losses(folder: Path) -> list[tuple[int, float, float]]:

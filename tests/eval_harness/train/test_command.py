@@ -73,7 +73,8 @@ def test_a_character_of_several_tokens_is_shown_whole(tmp_path: Path, base: Path
 def test_a_model_is_trained_by_one_command(folder: Path, base: Path, tmp_path: Path) -> None:
     out = tmp_path / "tuned"
     usual = ("train", "sft", folder, "--variant", "rta", "--config", "1k_p0", "--model", base, "--out", out)
-    options = ("--steps", 2, "--lora", "--lora-rank", 2, "--dtype", "float32", "--samples", "nq=1,wow=1", "--seed", 7)
+    options = ("--steps", 2, "--accumulate", 1, "--lora", "--lora-rank", 2, "--dtype", "float32")
+    options = (*options, "--samples", "nq=1,wow=1", "--seed", 7)
     printed = run(*usual, *options)
     assert printed == f"wrote the checkpoint {out}: step 2 of 2, which had the lowest loss on validation\n"
     record = read_training(out)

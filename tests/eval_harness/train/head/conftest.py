@@ -19,6 +19,7 @@ BY_HEART = HeadSettings(
     ("1k",),
     k=2,
     steps=140,
+    epochs=1000,
     lr=3e-3,
     head_lr=1e-2,
     width=64,
