@@ -54,6 +54,8 @@ def kill(job: Job, moment_s: float, number: int) -> Counter[str]:
     if number != signal.SIGKILL and process.returncode != 0:
         early = process.returncode == -number  # before Python had loaded the first of our modules
         counts["wrong end"] += not early and (process.returncode, said.count(ending.LINE)) != (ending.CODE, 1)
+    if counts["wrong end"] or counts["traceback"]:
+        sys.stderr.write(f"signal {number} after {moment_s:.3f} s, exit code {process.returncode}:\n{said[-3000:]}\n")
     while left := _session(process.pid):
         if time.monotonic() - began > LONGEST_S:
             counts["process left"] += 1
