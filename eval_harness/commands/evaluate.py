@@ -20,7 +20,7 @@ from eval_harness.data.dataset import check_parts, open_dataset
 from eval_harness.methods.probed import Probed
 from eval_harness.methods.registry import described
 from eval_harness.models.base import Model
-from eval_harness.probing.heads import read_heads
+from eval_harness.probing.heads import check_preset, read_heads
 from eval_harness.run.plan import Plan
 from eval_harness.run.results import Results
 
@@ -68,6 +68,8 @@ def evaluate(
     """Run a model on a dataset and score it. Resumable: rerun to resume."""
     dataset = open_dataset(folder)
     check_parts(dataset, config, rows.split)
+    if rap.preset:
+        check_preset(rap.preset, {name: dataset.manifest.config(name).family for name in config})
     plan = Plan(
         dataset,
         options.once(config),

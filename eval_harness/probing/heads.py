@@ -49,6 +49,7 @@ class Cell(NamedTuple):
 
 
 # C.2.1 of the paper, by the way a model was tuned, the benchmark and the task.
+_FAMILIES = {"icr2": ("icr2",), "loft": ("loft", "given")}  # of contexts, by the benchmark of a preset
 PRESETS: dict[tuple[str, str, str], Setting] = {
     ("da", "icr2", "nq"): Setting(4, 1),
     ("da", "icr2", "hotpotqa"): Setting(8, 1),
@@ -56,14 +57,14 @@ PRESETS: dict[tuple[str, str, str], Setting] = {
     ("da", "icr2", "wow"): Setting(4, 4),
     ("da", "loft", "nq"): Setting(4, 4),
     ("da", "loft", "hotpotqa"): Setting(4, 4),
-    ("da", "loft", "wow"): Setting(8, 2),
+    ("da", "loft", "musique"): Setting(8, 2),  # the paper writes WoW, which LOFT does not have
     ("rta", "icr2", "nq"): Setting(2, 1),
     ("rta", "icr2", "hotpotqa"): Setting(2, 1),
     ("rta", "icr2", "fever"): Setting(2, 8),
     ("rta", "icr2", "wow"): Setting(4, 8),
     ("rta", "loft", "nq"): Setting(8, 4),
     ("rta", "loft", "hotpotqa"): Setting(4, 2),
-    ("rta", "loft", "wow"): Setting(8, 2),
+    ("rta", "loft", "musique"): Setting(8, 2),
 }
 
 
@@ -76,6 +77,19 @@ def preset(name: str | None) -> dict[str, Setting]:
             f"{found}; write rap@QxM (rap@4x1), give --preset {' or '.join(names)}, or run icr2 probe --sweep"
         )
     return {task: setting for (tuned, benchmark, task), setting in PRESETS.items() if f"{tuned}-{benchmark}" == name}
+
+
+def check_preset(name: str, families: Mapping[str, str]) -> None:
+    """SetupError if the preset is for contexts of another benchmark than one of the configs, given with their family."""
+    preset(name)
+    tuned, _, benchmark = name.partition("-")
+    for config, family in families.items():
+        if family not in _FAMILIES[benchmark]:
+            others = (f"{tuned}-{other}" for other, of in _FAMILIES.items() if family in of)
+            give = " or ".join(["rap@QxM (rap@4x1)", *(f"--preset {other}" for other in others)])
+            raise SetupError(
+                f"the preset {name} is not for {config}, whose contexts are of the family {family}; give {give}"
+            )
 
 
 class Heads(NamedTuple):

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
+from huggingface_hub.utils import disable_progress_bars
+
 from tests.fire.jobs import JOBS
 from tests.fire.kills import fire
 from tests.fire.mutations import MUTATIONS
@@ -22,6 +24,7 @@ KILLS_A_ROUND = 5  # between them and the comparison the command runs to its end
 
 def main() -> int:
     """Prints one line for each kind of kill and of mutation."""
+    disable_progress_bars()
     numbers = [int(given) for given in sys.argv[1:] if given.isdigit()]
     names = {given for given in sys.argv[1:] if not given.isdigit()} or {*JOBS, *MUTATIONS}
     seed, kills, records = (numbers + [1, 50, 10_000][len(numbers) :])[:3]

@@ -8,7 +8,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builders.errors import SetupError
-from eval_harness.probing.heads import Head, Heads, check_model, hits, read_heads, top, union, write_heads
+from eval_harness.probing.heads import (
+    Head,
+    Heads,
+    Setting,
+    check_model,
+    check_preset,
+    hits,
+    preset,
+    read_heads,
+    top,
+    union,
+    write_heads,
+)
 
 NAN = float("nan")
 MODEL = {"name": "tiny", "revision": "sha256:1", "chat_template_sha256": None}
@@ -109,3 +121,33 @@ def test_what_is_no_file_of_heads_is_refused(tmp_path: Path, content: str) -> No
         read_heads(tmp_path / "heads.json")
     with pytest.raises(SetupError, match="is not there"):
         read_heads(tmp_path / "nothing.json")
+
+
+def test_presets_are_those_of_the_papers_appendix() -> None:
+    """Appendix C.2.1; LOFT has MuSiQue and no WoW."""
+    assert preset("rta-icr2") == {
+        "nq": Setting(2, 1), "hotpotqa": Setting(2, 1), "fever": Setting(2, 8), "wow": Setting(4, 8)
+    }  # fmt: skip
+    assert preset("da-loft") == {"nq": Setting(4, 4), "hotpotqa": Setting(4, 4), "musique": Setting(8, 2)}
+
+
+@pytest.mark.parametrize(
+    ("name", "families", "says"),
+    [
+        ("da-loft", {"32k_p100": "icr2"}, r"da-loft is not for 32k_p100, .* family icr2; .* or --preset da-icr2$"),
+        (
+            "rta-icr2",
+            {"32k_p0": "icr2", "loft_32k": "loft"},
+            r"not for loft_32k, .* family loft; .* --preset rta-loft$",
+        ),
+        ("da-icr2", {"frames_32k": "frames"}, r"give rap@QxM \(rap@4x1\)$"),
+    ],
+)
+def test_a_preset_is_not_applied_to_another_benchmark(name: str, families: dict[str, str], says: str) -> None:
+    with pytest.raises(SetupError, match=says):
+        check_preset(name, families)
+
+
+def test_a_preset_is_applied_to_its_benchmark() -> None:
+    check_preset("da-icr2", {"32k_p100": "icr2"})
+    check_preset("da-loft", {"loft_32k": "given", "loft_4k": "loft"})
