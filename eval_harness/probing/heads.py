@@ -80,7 +80,7 @@ def preset(name: str | None) -> dict[str, Setting]:
 
 
 def check_preset(name: str, families: Mapping[str, str]) -> None:
-    """SetupError if the preset is for contexts of another benchmark than one of the configs, given with their family."""
+    """SetupError if a config, given with its family, has contexts of another benchmark than the preset."""
     preset(name)
     tuned, _, benchmark = name.partition("-")
     for config, family in families.items():
