@@ -54,6 +54,7 @@ MEANS = {  # by option; the help of every command begins with it, and a command 
     "system": "System turn before the prompt.",
     "task": "Task; repeat for several; default: all.",
     "template_field": "Field for the chat template, such as enable_thinking=false; repeat for several.",
+    "paper": "At most 1,024 tokens for every output, as in the ICR² paper, or what the prompt leaves.",
     "thinking_marks": "What opens and closes the model's thoughts, if it is not one of the usual pairs.",
     "timeout": "Seconds per attempt.",
     "tokenizer": "Tokenizer for counting prompt tokens.",

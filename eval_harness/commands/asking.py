@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from builders.display import say
 from builders.errors import SetupError
 from builders.files import write_json
-from eval_harness.commands.options import Batches, Prompted, Server, Speed
+from eval_harness.commands.options import Answering, Batches, Prompted, Server, Speed
 from eval_harness.data.dataset import Dataset
-from eval_harness.methods.limits import fixed
 from eval_harness.models import is_remote, load_with
 from eval_harness.models.back_end import ModelOptions
 from eval_harness.models.base import Model
@@ -30,20 +29,17 @@ Prices = tuple[float | None, float | None]  # per million input tokens, and per 
 ENDPOINT_BATCH = 32  # prompts per call; --concurrency sets how many requests are in flight
 
 
-def completed(plan: _Plan, asked: Prompted, speed: Batches) -> _Plan:
+def completed(plan: _Plan, asked: Answering, speed: Batches) -> _Plan:
     """The plan with the limits and batches of the options, and the canonical names of its methods."""
     remote = is_remote(asked.model)
-    plan = replace(
+    return replace(
         plan,
         methods=tuple(setting.name for setting in plan.settings),
         batch_size=batch_of(asked, speed),
         max_batch_tokens=speed.max_batch_tokens,
         shares_prefixes=speed.prefix_reuse and not remote,
+        limits=asked.limits(),
     )
-    if asked.max_new_tokens is None:
-        return plan
-    # --max-new-tokens covers the whole output, citations and retrieved text included.
-    return replace(plan, limits=fixed(asked.max_new_tokens))
 
 
 def batch_of(asked: Prompted, speed: Speed) -> int:

@@ -56,7 +56,7 @@ def evaluate(
     *,
     folder: DatasetFolder,
     config: options.Configs,
-    asked: options.Prompted,
+    asked: options.Answering,
     method: Annotated[list[str], option("method", f"{SEVERAL} See below.")],
     rows: options.Part,
     encoder: options.Encoder = ENCODER,

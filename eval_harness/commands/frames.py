@@ -77,7 +77,7 @@ def run(
     *,
     folder: DatasetFolder,
     config: options.Config,
-    asked: options.Prompted,
+    asked: options.Answering,
     method: Annotated[
         list[str] | None,
         typer.Option(

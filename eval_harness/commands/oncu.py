@@ -39,7 +39,7 @@ def _look(help: str, **more: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Asked(options.Prompted):
+class Asked(options.Answering):
     """The model to run, if any."""
 
     model: Annotated[

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from builders.device import DType
 from builders.errors import SetupError
 from builders.options import SEVERAL, option
+from eval_harness.methods.limits import LIMITS, Limits, as_in_the_paper, fixed
 from eval_harness.models.back_end import Attention, ChatOptions, LimitField
 
 SERVER = "Models behind a chat endpoint (openai:MODEL)"
@@ -74,6 +75,21 @@ class Prompted:
         return request_fields(self.template_field or (), "--template-field")
 
     max_new_tokens: Annotated[int | None, option("max_new_tokens", "Default: by task.", min=1)] = None
+
+
+@dataclass(frozen=True)
+class Answering(Prompted):
+    """The model that answers the instances of a dataset, and how long its outputs may be."""
+
+    paper: Annotated[bool, option("paper", "", "--paper")] = False
+
+    def limits(self) -> Limits:
+        """The limits on outputs that the options ask for; SetupError if they ask for two."""
+        if self.max_new_tokens is None:
+            return as_in_the_paper() if self.paper else LIMITS
+        if self.paper:
+            raise SetupError("--paper and --max-new-tokens both limit outputs; give one of them")
+        return fixed(self.max_new_tokens)  # covers the whole output, citations and retrieved text included
 
 
 @dataclass(frozen=True)

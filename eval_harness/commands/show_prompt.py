@@ -20,7 +20,7 @@ from eval_harness.run.plan import Plan
 
 
 @dataclass(frozen=True)
-class Local(options.Prompted):
+class Local(options.Answering):
     """The local model and how it is prompted."""
 
     model: options.LocalModel
@@ -58,7 +58,7 @@ def show_prompt(
     text, n_tokens = template.render(prompt), len(template.encode(prompt))
     config = load_config(checkpoint.folder, checkpoint.name)
     limit, source = chosen(limit_of(config, tokenizer), asked.max_positions, config)
-    room = asked.max_new_tokens or plan.limits.of(setting, instance.spec, limit - n_tokens)
+    room = asked.limits().of(setting, instance.spec, limit - n_tokens)
     verdict = "fits" if n_tokens + room <= limit else "overlength"
     write(text)
     say("", stderr=True)

@@ -30,7 +30,8 @@ def run(plan: Plan, model: Model, results: Results, progress: Progress) -> None:
     further prompt: what was answered until then is recorded, and the rest is not.
     """
     shows_evidence = any(one.cites or one.retrieves for one in plan.settings)
-    longest = max(plan.limits.answers.values()) + plan.limits.evidence * shows_evidence
+    limits = plan.limits.least or plan.limits
+    longest = max(limits.answers.values()) + limits.evidence * shows_evidence
     if longest >= model.max_positions:
         raise SetupError(
             f"{longest} new tokens leave none for a prompt in the {model.max_positions} positions of {model.name}; "

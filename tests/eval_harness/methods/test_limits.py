@@ -3,7 +3,7 @@
 import pytest
 
 from eval_harness.methods.direct import Direct
-from eval_harness.methods.limits import LIMITS, fixed
+from eval_harness.methods.limits import LIMITS, as_in_the_paper, fixed
 from eval_harness.methods.tuned import Tuned
 from tests.eval_harness.specs import FEVER, NEEDLE, NQ, QUEST, WOW
 
@@ -26,3 +26,20 @@ def test_a_citation_takes_no_more_than_its_numbers() -> None:
 
 def test_a_limit_that_is_asked_for_is_that_of_everything() -> None:
     assert {fixed(9).of(method, WOW, 100) for method in (Direct(), Direct(cites=True), Tuned("rta"))} == {9}
+
+
+@pytest.mark.parametrize(
+    ("method", "room", "want"),
+    [
+        (Direct(), 5000, 1024),
+        (Direct(), 1024, 1024),
+        (Direct(), 990, 990),  # after a prompt of 31,744 tokens and 34 of a chat template, in 32,768 positions
+        (Direct(), 10, 128),  # that prompt does not fit under any limit
+        (Direct(cites=True), 10, 128 + 32),
+        (Tuned("rta"), 5000, 1024),
+        (Tuned("rta"), 10, 128 + 32),
+    ],
+)
+def test_the_papers_limit_makes_no_prompt_overlength(method: Direct | Tuned, room: int, want: int) -> None:
+    """1,024 tokens for every output (appendix C.2), but no more than fit beside a prompt."""
+    assert as_in_the_paper().of(method, WOW, room) == want
