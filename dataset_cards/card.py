@@ -11,7 +11,9 @@ from builders.card import licences_of
 from builders.errors import SetupError
 from builders.files import replacing, write_json
 from builders.manifest import Config, Manifest, read_manifest
+from builders.records import Facts
 from builders.sql import identifier
+from builders.typed import typed
 from builders.views import connect
 from dataset_cards import facts
 from dataset_cards.columns import COLUMNS, MEMBERS
@@ -165,6 +167,21 @@ def _type(type_: "pa.DataType") -> str:
     return "struct" if pa.types.is_struct(type_) else str(type_).removeprefix("large_")
 
 
+class _Passage(Facts):
+    title: str
+    text: str
+    role: str
+    retrievers: list[str]
+
+
+class _Row(Facts):
+    id: str
+    query: str
+    answers: list[str]
+    n_tokens: int
+    passages: list[_Passage]
+
+
 def example(folder: Path, manifest: Manifest, statistics: Record) -> Record:
     """A row of the shortest config, at the ratio nearest one half: the first task's shortest query without flags."""
     names = in_order(manifest.configs)
@@ -182,7 +199,8 @@ def example(folder: Path, manifest: Manifest, statistics: Record) -> Record:
     )
     result = connect(folder).execute(query, [split, task])
     names = [column[0] for column in result.description]
-    row = dict(zip(names, result.fetchall()[0], strict=True))
+    values = dict(zip(names, result.fetchall()[0], strict=True))
+    row = typed(values, _Row, f"{config}/{split} of {manifest.name}", "see what is broken with: icr2 validate")
     return {"config": config, "split": split, "row": row, "group": statistics["configs"][config][split]}
 
 

@@ -178,6 +178,19 @@ def test_hostile_texts_break_no_table(small: Path) -> None:
     assert len(titles) == 2 * len(chosen["passages"]) + 1  # each title and text, and the file of the input
 
 
+def test_a_row_without_text_is_named(small: Path) -> None:
+    def spoil(rows: list[dict]) -> list[dict]:
+        for row in rows:
+            row["passages"][0].update(text=None)
+        return rows
+
+    change_rows(small, "1k_p50", "test", spoil)
+    (small / "validation.json").unlink()
+    wanted = r"1k_p50/test of .*: passages\.0\.text: found None, wanted a valid string; see what is broken with: icr2 validate"
+    with pytest.raises(SetupError, match=wanted):
+        write_card(small)
+
+
 def flags_then_id(row: dict) -> tuple[int, str]:
     return len(row["flags"]), row["id"]
 
