@@ -186,8 +186,7 @@ def test_a_row_without_text_is_named(small: Path) -> None:
 
     change_rows(small, "1k_p50", "test", spoil)
     (small / "validation.json").unlink()
-    wanted = r"1k_p50/test of .*: passages\.0\.text: found None, wanted a valid string; see what is broken with: icr2 validate"
-    with pytest.raises(SetupError, match=wanted):
+    with pytest.raises(SetupError, match=r"1k_p50/test of .*: passages\.0\.text: found None, wanted .*; see what"):
         write_card(small)
 
 
