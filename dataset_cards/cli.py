@@ -22,9 +22,9 @@ def card(
     ] = None,
 ) -> None:
     """Write a dataset's statistics, figures, Croissant file and card from its manifest, files and validation."""
+    from builders.bar import late_bar
     from builders.manifest import read_manifest
     from builders.views import readable
-    from dataset_cards.bar import late_bar
     from dataset_cards.card import write_card
 
     if published and not re.fullmatch(r"\d{4}-(0\d|1[0-2])-([0-2]\d|3[01])", published):

@@ -39,14 +39,17 @@ def report(
     apart: Annotated[bool, typer.Option("--apart", help="Write a separate report for each dataset.")] = False,
 ) -> None:
     """Write a report of one or several runs: tables and figures with intervals, and a page of single instances."""
-    from eval_harness.report.study import one_study, read_studies
+    from builders.bar import late_bar
+    from builders.display import Terminal
+    from eval_harness.report.study import n_results, one_study, read_studies
 
     formats = tuple(dict.fromkeys(format or FORMATS))
     if unknown := sorted(set(formats) - set(FORMATS)):
         raise SetupError(f"no format {', '.join(unknown)}; available: {', '.join(FORMATS)}")
     if _of_protocol(runs, dataset, out, formats):
         return
-    studies = read_studies(runs, listed=True)
+    with late_bar("reading results", sum(map(n_results, runs)), Terminal(stderr=True)) as advance:
+        studies = read_studies(runs, listed=True, advance=advance)
     if not apart:
         _write(one_study(studies), dataset, out, formats, baseline)
         return

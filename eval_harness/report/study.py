@@ -1,6 +1,6 @@
 """Combines runs: the results on one dataset, by setting."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,6 +18,9 @@ from eval_harness.scoring.registry import scorer_of
 SELECTION = frozenset(("dataset", "configs", "methods", "tasks", "limit", "planned", "shard", "protocol"))
 # Settings of some methods; null in runs of other methods, which counts as equal.
 OF_METHODS = frozenset(("encoder", "retrieval", "evidence_tokens", "citing_version", "probed"))
+
+
+_RESULTS = "results.jsonl"
 
 
 class Study(NamedTuple):
@@ -90,14 +93,17 @@ class _Run(NamedTuple):
         return str(self.record["model"]["name"])
 
 
-def read_studies(folders: Sequence[Path], *, listed: bool = False) -> list[Study]:
+def read_studies(
+    folders: Sequence[Path], *, listed: bool = False, advance: Callable[[], object] = lambda: None
+) -> list[Study]:
     """One study per dataset of the runs in `folders`; SetupError for a folder without a readable run.
 
-    With `listed`, results that a page does not list have no output, so that those of large runs fit into memory.
+    With `listed`, results that a page does not list have no output and no log, so that large runs fit into memory.
+    `advance` is called for every result.
     """
     by_dataset: dict[str, list[_Run]] = {}
     for folder in dict.fromkeys(folders):
-        run = _read(folder, listed)
+        run = _read(folder, listed, advance)
         by_dataset.setdefault(run.record["dataset"]["manifest_sha256"], []).append(run)
     return [_study(runs) for runs in by_dataset.values()]
 
@@ -116,13 +122,22 @@ def one_study(studies: Sequence[Study]) -> Study:
     )
 
 
-def _read(folder: Path, listed: bool) -> _Run:
-    for name in ("run.json", "results.jsonl"):
+def n_results(folder: Path) -> int:
+    """How many results a run has; 0 for a folder without a run."""
+    path = folder / _RESULTS
+    if not path.is_file():
+        return 0
+    with path.open("rb") as file:
+        return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
+
+
+def _read(folder: Path, listed: bool, advance: Callable[[], object]) -> _Run:
+    for name in ("run.json", _RESULTS):
         if not (folder / name).is_file():
             raise SetupError(
                 f"{folder} has no {name}, so it is not a run; create one with: icr2 eval DIR --out {folder}"
             )
-    record, rows = read_record(folder), _rows(folder / "results.jsonl", listed)
+    record, rows = read_record(folder), _rows(folder, listed, advance)
     if unknown := sorted({row.config for row in rows} - set(record["configs"])):
         raise SetupError(f"{folder / 'run.json'} does not describe {', '.join(unknown)}; rerun it")
     if not rows:
@@ -130,12 +145,14 @@ def _read(folder: Path, listed: bool) -> _Run:
     return _Run(folder, record, rows)
 
 
-def _rows(path: Path, listed: bool) -> list[Row]:
-    """The results of a run; with `listed`, those of a large one that no page lists lose their output."""
-    with path.open("rb") as file:
-        n = sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
-    rows = stream_rows(path)
-    return [row if not listed or is_listed(row.id, n) else replace(row, output=None) for row in rows]
+def _rows(folder: Path, listed: bool, advance: Callable[[], object]) -> list[Row]:
+    """The results of a run; with `listed`, those of a large one that no page lists lose their texts."""
+    n, rows = n_results(folder), []
+    for row in stream_rows(folder / _RESULTS):
+        shown = not listed or is_listed(row.id, n)
+        rows.append(row if shown else replace(row, output=None, steps_log=None))
+        advance()
+    return rows
 
 
 def _study(runs: Sequence[_Run]) -> Study:

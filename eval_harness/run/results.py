@@ -19,7 +19,10 @@ from eval_harness.run.earlier import upgraded_row
 Status = Literal["ok", "unparsed", "overlength", "unscorable", "n/a", "error"]
 
 
-@dataclass(frozen=True)
+_NAMES = ("task", "kind", "scorer", "config", "split", "condition", "method", "model", "status", "headline")
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """The result of one instance under one config and method.
 
@@ -161,6 +164,7 @@ def read_rows(folder: Path) -> list[Row]:
 def stream_rows(path: Path) -> Iterator[Row]:
     """The results in a results.jsonl one by one, as `read_rows`."""
     then = "delete the line to answer it again, or choose another --out"
+    names: dict[str, str] = {}
     try:
         with path.open("rb") as file:
             for number, line in enumerate(file, start=1):
@@ -172,11 +176,21 @@ def stream_rows(path: Path) -> Iterator[Row]:
                 place = f"{path}, line {number} is not a result"
                 if "kind" not in found:
                     typed({key: found.get(key) for key in ("id", "task", "config")}, dict[str, str], place, then)
-                yield Row(**vars(typed(upgraded_row(found), _FIELDS, place, then)))
+                yield _row(vars(typed(upgraded_row(found), _FIELDS, place, then)), names)
     except OSError as error:
         raise SetupError(f"{path} cannot be read: {error.strerror}; {then}") from None
     except ValueError as error:
         raise SetupError(f"{path}, line {number} is not a result: {error}; {then}") from None
+
+
+def _row(values: dict[str, Any], names: dict[str, str]) -> Row:
+    """A result whose names are one object each, however many results have them."""
+    for field in _NAMES:
+        values[field] = names.setdefault(values[field], values[field])
+    values["scores"] = {names.setdefault(name, name): score for name, score in values["scores"].items()}
+    if values["question_id"] == values["id"]:
+        values["question_id"] = values["id"]
+    return Row(**values)
 
 
 def open_record(folder: Path, record: dict[str, Any]) -> None:

@@ -24,11 +24,11 @@ from markdown_it import MarkdownIt
 from rich.console import Console
 from typer.testing import CliRunner
 
+from builders.bar import late_bar
 from builders.errors import SetupError
 from builders.load_recipe import load_recipe
 from builders.pipeline import run_build
 from builders.schema import INSTANCES
-from dataset_cards.bar import late_bar
 from dataset_cards.card import escaped, write_card
 from dataset_cards.cli import register
 from dataset_cards.licences import HUB_LICENCES
@@ -178,18 +178,6 @@ def test_hostile_texts_break_no_table(small: Path) -> None:
     assert len(titles) == 2 * len(chosen["passages"]) + 1  # each title and text, and the file of the input
 
 
-def test_a_row_without_text_is_named(small: Path) -> None:
-    def spoil(rows: list[dict]) -> list[dict]:
-        for row in rows:
-            row["passages"][0].update(text=None)
-        return rows
-
-    change_rows(small, "1k_p50", "test", spoil)
-    (small / "validation.json").unlink()
-    with pytest.raises(SetupError, match=r"1k_p50/test of .*: passages\.0\.text: found None, wanted .*; see what"):
-        write_card(small)
-
-
 def flags_then_id(row: dict) -> tuple[int, str]:
     return len(row["flags"]), row["id"]
 
@@ -300,7 +288,7 @@ def test_the_bar_shows_only_in_long_work(monkeypatch: pytest.MonkeyPatch) -> Non
     with late_bar("measuring", 2, console) as advance:
         advance()
     assert not console.export_text()
-    monkeypatch.setattr("dataset_cards.bar.PATIENCE", -1.0)
+    monkeypatch.setattr("builders.bar.PATIENCE", -1.0)
     with late_bar("measuring", 2, console) as advance:
         advance()
     assert "measuring" in console.export_text()
