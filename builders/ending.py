@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from functools import partial
 from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
@@ -132,6 +133,11 @@ def starting_workers() -> Iterator[None]:
         sys.modules["__main__"] = program
         if block:
             block(signal.SIG_SETMASK, mask)
+
+
+def ending_with_us() -> dict[str, Any]:
+    """Arguments of `subprocess` for a command that ends with this process, on Linux also after SIGKILL."""
+    return {"preexec_fn": partial(end_with_parent, os.getpid())} if sys.platform == "linux" else {}
 
 
 def end_with_parent(parent: int) -> None:

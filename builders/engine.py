@@ -69,6 +69,7 @@ def run_stage(stage: Stage, build: Build[Any], pool: "Pool", progress: Progress)
     began = monotonic()
     folder = build.folder(stage.name)
     done = folder / "done.json"
+    _forget_edited(folder)
     if done.exists():
         return 0.0
     folder.mkdir(parents=True, exist_ok=True)
@@ -83,6 +84,15 @@ def run_stage(stage: Stage, build: Build[Any], pool: "Pool", progress: Progress)
     progress.update(bar, total=len(shards) or 1, completed=len(shards) or 1)
     write_shards(done, shards)
     return monotonic() - began
+
+
+def _forget_edited(folder: Path) -> None:
+    """Has files made again that changed after their marks: a dataset's files are links to them, and may be edited."""
+    for mark in folder.glob("*.done.json"):
+        path = mark.with_name(mark.name.removesuffix(".done.json"))
+        if path.is_file() and path.stat().st_mtime_ns > mark.stat().st_mtime_ns:
+            mark.unlink()
+            (folder / "done.json").unlink(missing_ok=True)
 
 
 def make_shard(stage: Stage, build: Build[Any], shard: Shard, tick: Tick) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from time import perf_counter
 
 from builders.display import say
+from builders.ending import ending_with_us
 from builders.errors import SetupError
 from builders.views import readable
 from eval_harness.experiments.base import Experiment, Found, Parts
@@ -50,7 +51,7 @@ def run(place: Place, todo: Iterable[Command], execute: Callable[[list[str]], in
 
 
 def _in_process(written: list[str]) -> int:
-    return subprocess.run([sys.executable, "-m", *written], check=False).returncode
+    return subprocess.run([sys.executable, "-m", *written], check=False, **ending_with_us()).returncode
 
 
 def launcher(place: Place, command: Command) -> list[str]:

@@ -26,6 +26,13 @@ with ending.stoppable():
         except BaseException:
             pass
 """
+RUNNING = """
+import subprocess, sys
+from builders import ending
+write = "import os, sys, time, pathlib; pathlib.Path(sys.argv[1]).write_text(str(os.getpid())); time.sleep(60)"
+with ending.stoppable():
+    subprocess.run([sys.executable, "-c", write, sys.argv[1]], **ending.ending_with_us())
+"""
 IN_A_FINALISER = """
 import signal
 from builders import ending
@@ -96,6 +103,20 @@ def test_workers_end_with_their_parent(ended_by: int, tmp_path: Path) -> None:
     said = process.communicate(timeout=30)[1]  # the workers would sleep for longer
     assert not any(map(alive, workers))
     assert (process.returncode, said) == ((-ended_by, "") if ended_by == signal.SIGKILL else (130, LINE))
+
+
+@needs_proc
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no system call ties a command to its parent")
+@pytest.mark.parametrize("ended_by", [signal.SIGKILL, signal.SIGTERM])
+def test_a_command_that_a_command_runs_ends_with_it(ended_by: int, tmp_path: Path) -> None:
+    """As `icr2 experiment` runs the others."""
+    process = started("-c", RUNNING, str(tmp_path / "pid"))
+    until(lambda: (tmp_path / "pid").is_file() and (tmp_path / "pid").read_text().isdigit())
+    child = int((tmp_path / "pid").read_text())
+    assert alive(child)
+    process.send_signal(ended_by)
+    process.communicate(timeout=30)
+    until(lambda: not alive(child))
 
 
 def test_where_the_system_does_not_tell_a_worker_it_waits_for_the_end_of_a_pipe(tmp_path: Path) -> None:

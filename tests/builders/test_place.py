@@ -134,6 +134,19 @@ def test_an_unchanged_dataset_stays_as_it_is(base: Path, tmp_path: Path) -> None
     assert not (out / "validation.json").exists()
 
 
+def test_a_file_edited_through_its_link_to_the_work_folder_is_made_again(base: Path, tmp_path: Path) -> None:
+    mine = shutil.copytree(base, tmp_path / "base")
+    build(mine, mine / "linked", version="1.0.1")
+    parquet = next((mine / "linked").rglob("*.parquet"))
+    assert parquet.stat().st_nlink > 1
+    content = parquet.read_bytes()
+    with parquet.open("r+b") as file:  # the same file, which the work folder has too
+        file.seek(9)
+        file.write(b"PAR1")
+    assert not build(mine, mine / "linked", version="1.0.1").unchanged
+    assert parquet.read_bytes() == content
+
+
 def test_a_link_is_followed(base: Path, tmp_path: Path) -> None:
     (tmp_path / "disk").mkdir()
     (tmp_path / "disk/target").mkdir()  # an empty folder may be written to

@@ -12,7 +12,7 @@ from builders.device import DType
 from builders.errors import SetupError
 from builders.files import replacing
 from builders.retrieve.embeddings import read_vectors, write_vectors
-from builders.retrieve.encoders import SentenceEncoder, encoder, files_digest
+from builders.retrieve.encoders import SentenceEncoder, checked_vectors, encoder, files_digest
 
 Side = Literal["query", "passage"]
 Prompts = Mapping[Side, str | None]  # None: the model's own
@@ -70,7 +70,7 @@ class SentenceEmbedder(SentenceEncoder):
         encode = self._model.encode_query if side == "query" else self._model.encode_document
         size = max(1, min(self._batch_size, self._batch_tokens // max(1, most_tokens)))
         vectors = encode(list(texts), prompt=self._prompts.get(side), batch_size=size, show_progress_bar=False)
-        return np.asarray(vectors, dtype=np.float32)
+        return checked_vectors(np.asarray(vectors, dtype=np.float32), texts, self.name)
 
     @cached_property
     def limit(self) -> int | None:

@@ -50,6 +50,14 @@ def test_the_characters_read_end_with_a_token(minilm: SentenceEmbedder) -> None:
     assert prompted.readings("passage", [" ".join(["word"] * 254)])[0].characters == len(" ".join(["word"] * 250))
 
 
+def test_a_vector_that_is_not_finite_is_an_error(minilm: SentenceEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
+    bad = np.array([[1.0, 0.0], [float("nan"), 0.0]])
+    monkeypatch.setattr(minilm._model, "encode_document", lambda *texts, **options: bad)
+    says = r"encoder bundled:minilm gave a vector with NaN or infinity for the second text \(1 of 2 texts\)"
+    with pytest.raises(SetupError, match=says):
+        minilm.encode("passage", ["the first text", "the second text"], 256)
+
+
 def test_prompts_are_put_before_texts(minilm: SentenceEmbedder) -> None:
     prompted = load_embedder("bundled:minilm", "float32", {"query": "query: ", "passage": None}, None)
     assert (prompted.prompt("query"), prompted.prompt("passage")) == ("query: ", "")
