@@ -72,6 +72,7 @@ def run_build(
         if manifest_values(out).get("recipe_digest") != recipe_digest(build):  # else perhaps nothing will change
             check_files(out)
         _run_stages(pipeline_of(recipe).stages, build, workers, console)
+        check_dataset(out, recipe.name, overwrite)  # another build may have put one there meanwhile
         return replace(build, unchanged=not assemble(build, out))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from builders import files
+from builders import files, pipeline
 from builders.errors import SetupError
 from builders.load_recipe import load_recipe
 from builders.pipeline import run_build
@@ -50,6 +50,23 @@ def test_another_dataset_is_replaced_only_if_asked(base: Path, tmp_path: Path) -
     assert everything(tmp_path / "out") == before
     build(base, tmp_path / "out", overwrite=True)
     assert json.loads((tmp_path / "out/manifest.json").read_text())["name"] == "tiny"
+
+
+def test_another_dataset_that_came_during_the_build_is_not_replaced(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two builds with work folders of their own and one output folder."""
+    build(base, tmp_path / "other", "other")
+    run = pipeline._run_stages
+
+    def meanwhile(*arguments: Any) -> None:
+        run(*arguments)
+        shutil.copytree(tmp_path / "other", tmp_path / "out")
+
+    monkeypatch.setattr(pipeline, "_run_stages", meanwhile)
+    with pytest.raises(SetupError, match=r"holds the dataset 'other', not 'tiny'"):
+        build(base, tmp_path / "out")
+    assert everything(tmp_path / "out") == everything(tmp_path / "other")
 
 
 def test_a_new_version_replaces_the_old_one_with_all_that_commands_wrote(base: Path, tmp_path: Path) -> None:
