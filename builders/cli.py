@@ -65,6 +65,7 @@ def build(
 def _dry_run(recipe: "AnyRecipe", folder: Path, work: Path) -> None:
     """Prints what would be built and downloaded and, where every input is local, which stages are done."""
     from builders.pipeline import pipeline_of, prepare
+    from builders.preview import shortages
     from builders.sources.fetch import yet_to_download
 
     say(f"{recipe.name} {recipe.version}: {', '.join(recipe.configs)}")
@@ -72,8 +73,11 @@ def _dry_run(recipe: "AnyRecipe", folder: Path, work: Path) -> None:
     urls = yet_to_download(pipeline_of(recipe).sources(recipe, base).values(), base, work / "cache")
     if urls:  # digests need the files
         say(f"to download first: {', '.join(urls)}")
+    build = None if urls else prepare(recipe, folder, work)
+    for line in shortages(recipe, build.inputs if build else {}):
+        say(f"note: {line}")
+    if build is None:
         return
-    build = prepare(recipe, folder, work)
     done = [stage for stage in build.digests if (build.folder(stage) / "done.json").exists()]
     to_do = [stage for stage in build.digests if stage not in done]
     say(f"stages done: {', '.join(done) or 'none'}; to do: {', '.join(to_do) or 'none'}")
