@@ -8,7 +8,7 @@ from unicodedata import normalize
 
 from builders.corpus import Corpus
 from builders.errors import SetupError
-from builders.schema import TO_THE_END, Page, Question, Quote, Span
+from builders.schema import TO_THE_END, Page, Passage, Question, Quote, Span
 from builders.sources.clean import clean
 from builders.sources.titles import first_paragraph, title_key
 from builders.text import contains, normalise
@@ -134,14 +134,17 @@ def warned(question: Question, gold: Sequence[int], corpus: Corpus, extractive: 
     from fewer pages than the source names, of a question with several hops.
     """
     passages = [corpus.passage(row) for row in gold]
-    pages = {passage.page_id for passage in passages}
-    answers = question.text_answers if extractive else []
-    flags = list(question.flags)
-    if answers and not any(contains(a, text) for a in answers for p in passages for text in (p.text, p.title)):
-        flags.append(UNANSWERED)
-    if len(pages) < min(question.hops, len({span.page_id for span in question.provenance})):
+    flags = [*question.flags, *answer_flags_of(question, passages, extractive)]
+    if len({one.page_id for one in passages}) < min(question.hops, len({span.page_id for span in question.provenance})):
         flags.append(UNCOVERED)
     return question._replace(flags=tuple(flags))
+
+
+def answer_flags_of(question: Question, gold: Sequence[Passage], extractive: bool) -> list[str]:
+    """The flag `answer_not_in_gold` where no gold passage contains an answer that the task expects in a text."""
+    answers = question.text_answers if extractive else []
+    held = any(contains(answer, text) for answer in answers for one in gold for text in (one.text, one.title))
+    return [UNANSWERED] if answers and not held else []
 
 
 def page_numbers_by_title(corpus: Corpus, wanted: set[str]) -> dict[str, list[int]]:

@@ -18,6 +18,7 @@ from builders.engine import Pipeline, Stage, Tick
 from builders.errors import SetupError
 from builders.files import write_json
 from builders.filters import AnswerFilter, answer_flags, drop_reasons
+from builders.gold import answer_flags_of
 from builders.mix import finish, mixer_of
 from builders.schema import Page, Passage, Question, Quote
 from builders.seeds import order_key
@@ -215,7 +216,8 @@ class _Maker:
                 continue
             items, (n_tokens,) = fitted
             context = finish(items, n_tokens, budget, length, ran_out=len(items) == len(gold) + len(stream))
-            flags = [*question.flags, *answer_flags(question.answers, question.answer_kind), *context.flags]
+            of_answers = answer_flags(question.answers, question.answer_kind) + answer_flags_of(question, gold, True)
+            flags = [*question.flags, *of_answers, *context.flags]
             self._counts.update(context.flags)
             yield SyntheticRow(
                 self._recipe.config(length), "test", row_of(question, "qa", items, n_tokens, context.ratio, flags)
@@ -247,7 +249,7 @@ STAGES = [
     Stage("questions", "read questions", 2, (), ("questions",), plan_questions, make_questions, leaves_out=True),
     Stage("articles", "read articles", 2, ("questions",), ("knowledge", *_WORDS), plan_articles, make_articles,
           leaves_out=True),
-    Stage("rows", "build rows", 1, ("articles",), ("kind", "lengths", "reserve", "limit", "seed", "tokenizer"),
+    Stage("rows", "build rows", 2, ("articles",), ("kind", "lengths", "reserve", "limit", "seed", "tokenizer"),
           plan_rows, make_rows, leaves_out=True),
     WRITE,
 ]  # fmt: skip

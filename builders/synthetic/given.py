@@ -18,6 +18,7 @@ from builders.config import ConfigSpec, Length, Name, Source, Task
 from builders.engine import Pipeline, Stage, Tick
 from builders.errors import SetupError
 from builders.filters import AnswerFilter, answer_flags, drop_reasons
+from builders.gold import answer_flags_of
 from builders.mix import finish, mixer_of
 from builders.schema import SPLITS, Page, Passage, Question, Split
 from builders.seeds import rng_for, shuffled
@@ -253,7 +254,10 @@ class _Maker:
         return [item for item, reason in zip(drawn, reasons, strict=True) if reason is None]
 
     def _flags(self, question: Question, given: Sequence[Passage]) -> list[str]:
+        gold = [item for item in given if item.role == "gold"]
+        extractive = self._recipe.spec(question.task).says.extractive
         flags = [*question.flags, *answer_flags(question.answers, question.answer_kind)]
+        flags += answer_flags_of(question, gold, extractive)
         if any(self._answers.hits(question.text_answers, [item for item in given if item.role == "confounder"])):
             flags.append(FLAG)
             self._counts[FLAG] += 1
@@ -263,7 +267,7 @@ class _Maker:
 ROWS = ("kind", "lengths", "reserve", "seed", "tokenizer")
 STAGES = [
     Stage("read", "read questions", 2, (), ("tasks", "seed", "limit"), plan_read, make_read, leaves_out=True),
-    Stage("rows", "build rows", 1, ("read",), ROWS, plan_rows, make_rows, leaves_out=True),
+    Stage("rows", "build rows", 2, ("read",), ROWS, plan_rows, make_rows, leaves_out=True),
     WRITE,
 ]
 KIND = Pipeline(

@@ -151,7 +151,7 @@ def test_the_sample_is_the_fewest_pages_that_hold_the_words() -> None:
 
 def test_too_few_pages_end_in_a_short_context(tmp_path: Path) -> None:
     rows, _ = made(tmp_path, [PAGES[0], *PAGES[2:4]], [QUESTIONS[2]])
-    assert [one.row["flags"] for one in rows] == [["short_pool", "underfull"]] * 2
+    assert [one.row["flags"] for one in rows] == [["answer_not_in_gold", "short_pool", "underfull"]] * 2
 
 
 def test_other_row_counts_and_unknown_readers_are_refused(tmp_path: Path) -> None:

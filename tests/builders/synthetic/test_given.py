@@ -71,6 +71,14 @@ def test_filled_up_with_paragraphs_of_other_questions(tmp_path: Path) -> None:
             assert [p["pid"] for p in rows[longer][id]["passages"] if p["pid"] in set(pids)] == pids
 
 
+def test_gold_without_an_answer_is_flagged(tmp_path: Path) -> None:
+    asked = [question(n) for n in range(4)]
+    asked[3]["answer"] = "in no paragraph"
+    rows, _ = made(tmp_path, asked)
+    flags = {id: row["flags"] for id, row in rows["given_full"].items()}
+    assert flags == {f"hotpotqa-q{n}": ["answer_not_in_gold"] if n == 3 else [] for n in range(4)}
+
+
 def test_added_paragraphs_hold_no_answer(tmp_path: Path) -> None:
     leaking = [question(n) for n in range(10)]
     for n in range(1, 10):
