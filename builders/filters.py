@@ -77,7 +77,7 @@ def answer_flags(answers: Sequence[str], kind: AnswerKind) -> list[str]:
 
     `answer_filter_not_applicable`: labels and yes/no do not occur in the knowledge source.
     `article_answer`, `unmatchable_answer`: an answer is only an article, or empty once normalised.
-    `marked_answer`: an answer has a sign or mark (`-5`, `C++`) that the filter and the strict scores keep.
+    `marked_answer`: an answer has a sign or mark (`-5`, `C++`, `$5`) that the strict scores keep.
     """
     if kind != "text":
         return ["answer_filter_not_applicable"]

@@ -2,7 +2,7 @@
 
 The written definition, which any other implementation (SQL among them) follows:
 
-1. compose (Unicode NFC), and map full-width ASCII (U+FF01 to U+FF5E) to ASCII;
+1. compose (Unicode NFC), and map full-width ASCII (U+FF01 to U+FF5E) and the digits of every script to ASCII;
 2. fold case fully (Unicode's case folding: `ß` is `ss`, `ς` is `σ`, `İ` is `i̇`) and compose again; then replace every
    character that is no letter, mark or number (categories L, M, N) by a space, and set a character of a script written
    without spaces (Han, kana) between two spaces;
@@ -11,13 +11,14 @@ The written definition, which any other implementation (SQL among them) follows:
 
 `normalise` is these steps. `marked` also keeps what step 2 loses though it carries meaning, by the rules of
 `builders/marks.py` on the folded text before its punctuation is replaced: the sign of a number, numbers by their value
-(`29.00` is `29`, `1,000` is `1000`), and the marks of `C++`, `C#` and `AB-`.
+(`29.00` is `29`, `1,000` is `1000`), the currency of an amount, and the marks of `C++`, `C#`, `AB-`, `A*` and `.NET`.
 """
 
 import re
 import unicodedata
+from collections import Counter
 
-from builders.marks import MARKS, encoded
+from builders.marks import CURRENCY_CODES, MARKS, OTHER_CURRENCY, UNITS, encoded
 
 ARTICLES = frozenset(("a", "an", "the"))
 
@@ -29,15 +30,18 @@ _RUN = re.compile(rb"[\x80-\xff]+")  # characters beyond ASCII, in UTF-8
 _MOST_RUNS = 100_000
 
 # Signs beyond ASCII that the rules for marks read as the ASCII ones; `normalise` turns both into spaces.
-_AS_ASCII = {"−": "-", "–": "-", "♯": "#", "’": "'", "\u00a0": "'", "\u2009": "'", "\u202f": "'"}
+_AS_ASCII = {"−": "-", "–": "-", "♯": "#", "∗": "*", "٪": "%", "٫": ".", "٬": ","}
+_AS_ASCII |= dict.fromkeys("’\u00a0\u2009\u202f", "'")
 
 
 def _fold_character(char: str) -> str:
     if char in _AS_ASCII:
         return _AS_ASCII[char]
     category = unicodedata.category(char)
+    if category == "Nd":
+        return str(unicodedata.digit(char))
     if category[0] not in "LMN":
-        return "$" if category == "Sc" else " "
+        return CURRENCY_CODES.get(char, OTHER_CURRENCY) if category == "Sc" else " "
     if any(first <= ord(char) <= last for first, last in _UNSPACED):
         return f" {char} "
     return char
@@ -122,14 +126,14 @@ def marked(text: str) -> str:
 
 
 def loses_mark(answer: str) -> bool:
-    """Whether normalising takes a sign or mark from an answer that tells it from another: `-5`, `C++`, `50%`."""
-    kept, plain = marked(answer), normalise(answer).split()
-    return has_mark(kept) or kept.split().count("percent") > plain.count("percent")
+    """Whether normalising takes a sign or mark from an answer that tells it from another: `-5`, `C++`, `50%`, `$5`."""
+    kept, plain = marked(answer), Counter(normalise(answer).split())
+    return has_mark(kept) or any(count > plain[word] for word, count in Counter(kept.split()).items() if word in UNITS)
 
 
 def has_mark(kept: str) -> bool:
     """Whether a text in marked form has a sign or a mark; the point of a number is none."""
-    return any(mark in kept for mark in "+#-")
+    return any(mark in kept for mark in "+#-*") or " ." in f" {kept}"
 
 
 def contains(answer: str, text: str) -> bool:

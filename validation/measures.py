@@ -29,7 +29,7 @@ import pyarrow as pa
 from builders.errors import SetupError
 from builders.sql import literal, read_parquet
 from validation.dataset import Dataset, File, enough, nested
-from validation.normal import folded_sql, marked_words_sql, normal_sql, plain_sql, words_sql
+from validation.normal import folded_sql, has_mark_sql, marked_words_sql, normal_sql, plain_sql, words_sql
 
 MEMORY = "450MB"  # for DuckDB, which spills the rest to disk
 NOT_TEXT = "coalesce(answer_kind, 'text') != 'text'"
@@ -229,7 +229,7 @@ _DERIVED = [
                              {folded_sql("query")} AS query_folded FROM raw)))""",
     f"""CREATE TABLE answers AS
     SELECT DISTINCT question, answer, normal, marked, {plain_sql("normal")} AS plain,
-           regexp_full_match(marked, '((a|an|the) ?)+') AS article, regexp_matches(marked, '[+#-]') AS has_mark
+           regexp_full_match(marked, '((a|an|the) ?)+') AS article, {has_mark_sql("marked")} AS has_mark
     FROM (SELECT question, answer, {normal_sql("bare")} AS normal, {normal_sql("words")} AS marked
           FROM (SELECT *, {marked_words_sql("folded", "bare")} AS words
                 FROM (SELECT *, {words_sql("folded")} AS bare

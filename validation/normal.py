@@ -12,30 +12,41 @@ from functools import cache
 _WIDE = "".join(map(chr, range(0xFF01, 0xFF5F)))
 _ASCII = "".join(map(chr, range(0x21, 0x7F)))
 _PUNCTUATION = "".join(char for char in _ASCII if not char.isalnum())
-_NO_WORD = r"[^!-~\p{L}\p{M}\p{N}]"  # beyond ASCII; its punctuation is still needed
+_NO_WORD = r"[^!-~\p{L}\p{M}\p{N}\p{Sc}]"  # beyond ASCII; its punctuation is still needed
 _UNSPACED = r"([\x{3040}-\x{30FF}\x{3400}-\x{4DBF}\x{4E00}-\x{9FFF}\x{F900}-\x{FAFF}\x{20000}-\x{3134F}])"
-_AS_ASCII = {"−": "-", "–": "-", "♯": "#", "’": "'", "\u00a0": "'", "\u2009": "'", "\u202f": "'"}
+_AS_ASCII = {"−": "-", "–": "-", "♯": "#", "∗": "*", "٪": "%", "٫": ".", "٬": ","}
+_AS_ASCII |= dict.fromkeys("’\u00a0\u2009\u202f", "'")
+
+_SIGNS = "€£¥₹₩₽₺₪₫฿₴₦₱¢₿"
+_SIGN_WORDS = "euros pounds yen rupees won rubles lira shekels dong baht hryvnias naira pesos cents bitcoins".split()
+_CODES = "".join(map(chr, range(0x11, 0x11 + len(_SIGNS))))  # of currency signs in folded text
+_OTHER = "\x10"
+_CURRENCIES = {"$": "dollars", _OTHER: "currency", **dict(zip(_CODES, _SIGN_WORDS, strict=True))}
 
 _W = r"0-9a-z\x{80}-\x{10FFFF}"  # a letter, mark or number in folded text, where nothing else beyond ASCII is left
-_PLUS, _SHARP, _MINUS, _POINT = "\x01\x02\x03\x04"
-_SITE = rf"[+#%]|[0-9][.,''][0-9]|[.][0-9]|-[$]?[.]?[0-9]|(^|[^{_W}])([a-z]{{1,2}}-|per +cent)([^{_W}]|$)"
+_PLUS, _SHARP, _MINUS, _POINT, _STAR, _AMOUNT = "\x01\x02\x03\x04\x05\x06"
+_SIGN = f"[${_OTHER}{_CODES}]"
+_SITE = (
+    rf"[+#%*]|[0-9][.,''][0-9]|[.][0-9]|-[.]?[0-9]|(^|[^{_W}])([a-z]{{1,2}}-|per +cent)([^{_W}]|$)"
+    rf"|(^|[^{_W}.])[.][a-z\x{{80}}-\x{{10FFFF}}]|{_SIGN} *-?[.]?[0-9]|[0-9] *{_SIGN}"
+)
 _NUMBER = rf"{_MINUS}?((0|[1-9][0-9]{{0,2}}(,[0-9]{{3}})+|[1-9][0-9]*)([.][0-9]+)?|[.][0-9]+)[.,]*"
 
 
 def folded_sql(text: str) -> str:
     """SQL of a text composed, case folded, with ASCII punctuation and what is read as it still there."""
-    narrow = f"translate(nfc_normalize({text}), {_quoted(_WIDE)}, {_quoted(_ASCII)})"
+    narrow = f"translate(nfc_normalize({_with_ascii_digits(text)}), {_quoted(_WIDE)}, {_quoted(_ASCII)})"
     signs = f"translate({_case_folded(narrow)}, {_quoted(''.join(_AS_ASCII))}, {_quoted(''.join(_AS_ASCII.values()))})"
-    currency = rf"regexp_replace({signs}, '\p{{Sc}}', '$', 'g')"
-    any_script = f"regexp_replace(regexp_replace({currency}, '{_NO_WORD}', ' ', 'g'), '{_UNSPACED}', ' \\1 ', 'g')"
+    words = f"regexp_replace(regexp_replace({signs}, '{_NO_WORD}', ' ', 'g'), '{_UNSPACED}', ' \\1 ', 'g')"
+    any_script = rf"regexp_replace(translate({words}, '{_SIGNS}', '{_CODES}'), '[^\P{{Sc}}$]', '{_OTHER}', 'g')"
     ascii_alone = f"regexp_replace(lower({text}), '[^!-~]', ' ', 'g')"
     return f"CASE WHEN strlen({text}) = length({text}) THEN {ascii_alone} ELSE {any_script} END"
 
 
 def words_sql(folded: str) -> str:
     """SQL of the words of a text that `folded_sql` gives, articles among them, single spaces between them."""
-    blank = f"translate({folded}, {_quoted(_PUNCTUATION)}, '{' ' * len(_PUNCTUATION)}')"
-    return _single_spaced(blank)
+    gone = _PUNCTUATION + _OTHER + _CODES
+    return _single_spaced(f"translate({folded}, {_quoted(gone)}, '{' ' * len(gone)}')")
 
 
 def marked_words_sql(folded: str, words: str) -> str:
@@ -62,6 +73,11 @@ def gives_away_sql(answer: str, words: str, normal: str, marked: str) -> str:
         WHEN {_within(f"{answer}.marked", both)} THEN true
         WHEN {answer}.has_mark OR ({marked} IS NULL AND {answer}.marked = {answer}.normal) THEN false
         ELSE {_within(f"{answer}.normal", normal)} END"""
+
+
+def has_mark_sql(marked: str) -> str:
+    """SQL of whether a text in marked form has a sign or a mark, as `builders.text.has_mark` says."""
+    return f"regexp_matches({marked}, '[+#*-]|(^| )[.]')"
 
 
 def _within(needle: str, text: str) -> str:
@@ -95,23 +111,61 @@ def _foldings() -> tuple[dict[str, str], dict[str, str]]:
     return ({a: b for a, b in found.items() if len(b) == 1}, {a: b for a, b in found.items() if len(b) > 1})
 
 
+def _with_ascii_digits(text: str) -> str:
+    digits, in_ascii = _digits()
+    some = rf"regexp_matches({text}, '[^\P{{Nd}}0-9]')"  # rare, and what follows is slow
+    return f"CASE WHEN {some} THEN translate({text}, '{digits}', '{in_ascii}') ELSE {text} END"
+
+
+@cache
+def _digits() -> tuple[str, str]:
+    """The digits beyond ASCII, and each in ASCII."""
+    digits = [char for char in map(chr, range(0x80, sys.maxunicode + 1)) if unicodedata.category(char) == "Nd"]
+    return "".join(digits), "".join(str(unicodedata.digit(char)) for char in digits)
+
+
 def _with_marks(text: str) -> str:
     steps = [
         ("%", " percent "),
         (rf"(^|[^{_W}])per +cent($|[^{_W}])", r"\1percent\2"),
+        (r"\B[*]([^* ]([^*]*[^* ])?)[*]\B", r" \1 "),
         (rf"([{_W}]*[a-z\x{{80}}-\x{{10FFFF}}][{_W}]*)[+][+]+", rf"\1{_PLUS}{_PLUS} "),
         (rf"([{_W}]*[a-z\x{{80}}-\x{{10FFFF}}][{_W}]*)[+]($|[^{_W}+])", rf"\1{_PLUS}\2"),
         (rf"([a-z\x{{80}}-\x{{10FFFF}}])#($|[^{_W}])", rf"\1{_SHARP}\2"),
-        *[(rf"(^|[^{_W}.''-])([a-z]{{1,2}})-($|[^{_W}-])", rf"\1\2{_MINUS}\3")] * 2,  # they may share a border
-        (rf"(^ *|[^{_W} .)\]}}+-]|[^0-9 ] +)-[$]?([.]?[0-9])", rf"\1 {_MINUS}\2"),
-        *[("([0-9])''([0-9])", r"\1,\2")] * 2,
-        (rf"[^{_W}.,{_PLUS}-{_MINUS}]", " "),
+        *[(rf"(^|[^{_W}*])([a-z]{{1,3}})[*]($|[^{_W}*])", rf"\1\2{_STAR}\3")] * 2,  # they may share a border
+        (rf"(^|[^{_W}.])[.]([a-z\x{{80}}-\x{{10FFFF}}])", rf"\1 {_POINT}\2"),
+        *[(rf"(^|[^{_W}.''-])([a-z]{{1,2}})-($|[^{_W}-])", rf"\1\2{_MINUS}\3")] * 2,
     ]
+    numbers = [
+        (rf"(^ *|[^{_W} .)\]}}+-]|[^0-9 ] +)-([.]?[0-9])", rf"\1 {_MINUS}\2"),
+        *[("([0-9])''([0-9])", r"\1,\2")] * 2,
+        (rf"[^{_W}.,{_PLUS}-{_STAR}]", " "),
+    ]
+    text = _replaced(_with_amounts(_replaced(text, steps)), numbers)
+    runs = f"list_transform(string_split({text}, ' '), lambda run: {_run('run')})"
+    marks = f"translate(array_to_string({runs}, ' '), '{_PLUS}{_SHARP}{_MINUS}{_POINT}{_STAR}.,', '+#-.*  ')"
+    return _single_spaced(marks)
+
+
+def _with_amounts(text: str) -> str:
+    """SQL of a text with the sign of each amount as a word after it."""
+    number = rf"-?[.]?[0-9][{_W}.,'']*( +(thousand|million|billion|trillion)\b)?"
+    steps = [
+        (r"\B[$](-?[0-9.,]+)[$]\B", r" \1 "),
+        (rf"([{_W}.,''])({_SIGN})", r"\1 \2"),
+        (rf"({_SIGN}) *({number})", rf"\2{_AMOUNT}\1"),
+        (rf"([0-9]) *({_SIGN})\B", rf"\1{_AMOUNT}\2"),
+    ]
+    text = _replaced(text, steps)
+    for sign, word in _CURRENCIES.items():
+        text = f"replace({text}, '{_AMOUNT}{sign}', ' {word}')"
+    return text
+
+
+def _replaced(text: str, steps: list[tuple[str, str]]) -> str:
     for pattern, by in steps:
         text = f"regexp_replace({text}, '{pattern}', '{by}', 'g')"
-    runs = f"list_transform(string_split({text}, ' '), lambda run: {_run('run')})"
-    marks = f"translate(array_to_string({runs}, ' '), '{_PLUS}{_SHARP}{_MINUS}{_POINT}.,', '+#-.  ')"
-    return _single_spaced(marks)
+    return text
 
 
 def _run(run: str) -> str:

@@ -35,6 +35,13 @@ def test_short_answers_do_not_empty_the_pool() -> None:
         ("1000", "Some 1,000 people came.", True),
         ("29.00", "She was 29 then.", True),
         ("Straße", "IN DER STRASSE", True),
+        (".NET", "Fish in a net.", False),
+        (".NET", "Written for .NET.", True),
+        ("A*", "Vitamin A is one.", False),
+        ("A*", "Found by A* search.", True),
+        ("$5", "It costs 5 dollars.", True),
+        ("$5", "It has 5 legs.", True),  # as for `50%`: the unit may be spelled in many ways
+        ("2024", "سنة ٢٠٢٤", True),
     ],
 )
 def test_marks_numbers_and_case(answer: str, text: str, dropped: bool) -> None:
@@ -51,7 +58,8 @@ def test_a_title_is_apart_from_its_text() -> None:
 
 def test_answers_with_marks_are_flagged() -> None:
     assert answer_flags(["-5"], "text") == answer_flags(["C", "C++"], "text") == ["marked_answer"]
-    assert answer_flags(["A+"], "text") == ["marked_answer"]  # no article
+    assert answer_flags(["A+"], "text") == answer_flags(["A*"], "text") == ["marked_answer"]  # no article
+    assert answer_flags([".NET"], "text") == answer_flags(["€5"], "text") == ["marked_answer"]
     assert answer_flags(["29.00"], "text") == []
 
 

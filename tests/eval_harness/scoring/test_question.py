@@ -91,6 +91,24 @@ def test_token_f1(golds: list[str], prediction: str, official: float, strict: fl
         ("İstanbul", "i̇stanbul", 1, 1),
         ("ΟΔΟΣ", "οδοσ", 0, 1),
         ("covid-19", "COVID 19", 0, 1),
+        (".NET", "NET", 1, 0),
+        ("NET", ".NET", 1, 0),
+        ("A* search", "A search", 1, 0),
+        ("F#", "F", 1, 0),
+        ("C#", "C#", 1, 1),
+        ("Paris", "*Paris*", 1, 1),
+        ("€5", "$5", 0, 0),  # SQuAD's form deletes the ASCII sign only
+        ("$5", "5", 1, 0),
+        ("$5", "$5.00", 0, 1),
+        ("€5", "5 €", 0, 1),
+        ("1e3", "1000", 0, 0),  # an exponent is no number of the rules
+        ("10^6", "106", 1, 0),
+        ("10⁶", "106", 0, 0),
+        ("2024", "٢٠٢٤", 0, 1),
+        ("२०२४", "2024", 0, 1),
+        ("1/2", "12", 1, 0),
+        ("-5", "−5", 0, 1),
+        ("1990-95", "199095", 1, 0),
     ],
 )
 def test_signs_marks_numbers_and_case(gold: str, prediction: str, official: float, strict: float) -> None:
@@ -98,6 +116,14 @@ def test_signs_marks_numbers_and_case(gold: str, prediction: str, official: floa
     assert scores([gold], prediction, "em", "em_strict") == [official, strict]
     same = scores([gold], prediction, "subspan_em_strict", "token_f1_strict", "coverage_strict")
     assert same == [1, 1, 1] if strict else 1 not in same
+
+
+def test_a_currency_is_a_word_of_its_amount() -> None:
+    """As `percent` is: an amount in a currency contains its number, and the number is not the amount."""
+    names = ("em", "em_strict", "subspan_em_strict", "token_f1_strict")
+    assert scores(["5"], "$5", *names) == pytest.approx([1, 0, 1, 2 / 3])
+    assert scores(["5 million"], "It cost $5 million.", "subspan_em_strict") == [1]
+    assert scores(["€5"], "5 euros", "em_strict") == [1]
 
 
 def test_a_negated_answer_shows_in_the_gap_between_scores() -> None:
