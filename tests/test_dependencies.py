@@ -63,6 +63,13 @@ def test_what_tests_and_benchmarks_import_is_declared() -> None:
     assert packages("benchmarks") - CORE - ALL - declared("bench") == set()
 
 
+def test_nothing_is_imported_that_windows_lacks() -> None:
+    """Modules of the standard library that exist on Unix alone; a lock is filelock's."""
+    unix = {"fcntl", "grp", "posix", "pty", "pwd", "resource", "syslog", "termios", "tty"}
+    files = [ROOT / "icr2_cli.py", *(path for folder in CODE for path in (ROOT / folder).rglob("*.py"))]
+    assert [path.name for path in files if unix & {name.split(".")[0] for name in imported(path)}] == []
+
+
 def test_what_is_declared_is_imported() -> None:
     assert (CORE | ALL) - packages(*CODE) == NOT_IMPORTED
 
