@@ -134,5 +134,5 @@ def test_without_the_package_its_names_are_unknown(work: Path) -> None:
     built = icr2("build", "recipe.yaml", "--out", "other", cwd=work)
     assert built.returncode == 2
     assert built.stderr == (
-        "error: knowledge.reader 'lines' is unknown; there are kilt, hotpotqa, twowiki, musique, intros\n"
+        "error: knowledge.reader 'lines' is unknown; there are kilt, hotpotqa, twowiki, musique, intros, loft\n"
     )

@@ -83,8 +83,8 @@ def test_an_entry_point_gives_what_its_registry_wants(
 
 
 def test_readers_by_what_they_give() -> None:
-    assert list(PAGE_READERS) == ["kilt", "hotpotqa", "twowiki", "musique", "intros"]
-    assert list(QUESTION_READERS) == ["kilt", "hotpotqa", "twowiki", "musique", "frames"]
+    assert list(PAGE_READERS) == ["kilt", "hotpotqa", "twowiki", "musique", "intros", "loft"]
+    assert list(QUESTION_READERS) == ["kilt", "hotpotqa", "twowiki", "musique", "frames", "loft"]
     assert list(GIVEN_READERS) == ["hotpotqa", "twowiki"]
     assert "intros" not in QUESTION_READERS and "frames" not in PAGE_READERS and "no_such" not in PAGE_READERS
     with pytest.raises(SetupError, match=r"reader 'intros' gives no questions; there are kilt, hotpotqa"):

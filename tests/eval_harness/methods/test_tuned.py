@@ -169,10 +169,10 @@ def test_what_leaves_no_room_to_retrieve_is_overlength(make_dataset: Callable[..
 
 def test_a_limit_that_is_asked_for_is_that_of_the_whole_output(dataset_folder: Path) -> None:
     from eval_harness.commands.asking import completed
-    from eval_harness.commands.options import Batches, Prompted
+    from eval_harness.commands.options import Answering, Batches
 
     plan = plan_of(dataset_folder, methods=("sft_rta", "vanilla_rag"), tasks=("nq",))
-    given = completed(plan, Prompted("m", max_new_tokens=100), Batches())
+    given = completed(plan, Answering("m", max_new_tokens=100), Batches())
     assert limits(given, 1 << 20) == limits(given, 602) == {"sft_rta": 100, "vanilla_rag": 100}
 
 
