@@ -134,13 +134,13 @@ def warned(question: Question, gold: Sequence[int], corpus: Corpus, extractive: 
     from fewer pages than the source names, of a question with several hops.
     """
     passages = [corpus.passage(row) for row in gold]
-    flags = [*question.flags, *answer_flags_of(question, passages, extractive)]
+    flags = [*question.flags, *flags_of_gold(question, passages, extractive)]
     if len({one.page_id for one in passages}) < min(question.hops, len({span.page_id for span in question.provenance})):
         flags.append(UNCOVERED)
     return question._replace(flags=tuple(flags))
 
 
-def answer_flags_of(question: Question, gold: Sequence[Passage], extractive: bool) -> list[str]:
+def flags_of_gold(question: Question, gold: Sequence[Passage], extractive: bool) -> list[str]:
     """The flag `answer_not_in_gold` where no gold passage contains an answer that the task expects in a text."""
     answers = question.text_answers if extractive else []
     held = any(contains(answer, text) for answer in answers for one in gold for text in (one.text, one.title))

@@ -18,7 +18,7 @@ from builders.engine import Pipeline, Stage, Tick
 from builders.errors import SetupError
 from builders.files import write_json
 from builders.filters import AnswerFilter, answer_flags, drop_reasons
-from builders.gold import answer_flags_of
+from builders.gold import flags_of_gold
 from builders.mix import finish, mixer_of
 from builders.schema import Page, Passage, Question, Quote
 from builders.seeds import order_key
@@ -216,7 +216,7 @@ class _Maker:
                 continue
             items, (n_tokens,) = fitted
             context = finish(items, n_tokens, budget, length, ran_out=len(items) == len(gold) + len(stream))
-            of_answers = answer_flags(question.answers, question.answer_kind) + answer_flags_of(question, gold, True)
+            of_answers = answer_flags(question.answers, question.answer_kind) + flags_of_gold(question, gold, True)
             flags = [*question.flags, *of_answers, *context.flags]
             self._counts.update(context.flags)
             yield SyntheticRow(

@@ -18,7 +18,7 @@ from builders.config import ConfigSpec, Length, Name, Source, Task
 from builders.engine import Pipeline, Stage, Tick
 from builders.errors import SetupError
 from builders.filters import AnswerFilter, answer_flags, drop_reasons
-from builders.gold import answer_flags_of
+from builders.gold import flags_of_gold
 from builders.mix import finish, mixer_of
 from builders.schema import SPLITS, Page, Passage, Question, Split
 from builders.seeds import rng_for, shuffled
@@ -257,7 +257,7 @@ class _Maker:
         gold = [item for item in given if item.role == "gold"]
         extractive = self._recipe.spec(question.task).says.extractive
         flags = [*question.flags, *answer_flags(question.answers, question.answer_kind)]
-        flags += answer_flags_of(question, gold, extractive)
+        flags += flags_of_gold(question, gold, extractive)
         if any(self._answers.hits(question.text_answers, [item for item in given if item.role == "confounder"])):
             flags.append(FLAG)
             self._counts[FLAG] += 1

@@ -18,7 +18,7 @@ from builders.config import ConfigSpec, Labels, Length, Name, Source, Strict, to
 from builders.engine import Pipeline, Stage, Tick
 from builders.errors import SetupError
 from builders.filters import AnswerFilter, answer_flags
-from builders.gold import answer_flags_of
+from builders.gold import flags_of_gold
 from builders.mix import Mixer, mixer_of
 from builders.schema import Passage, Question, Split
 from builders.sources import PAGE_READERS, QUESTION_READERS
@@ -189,7 +189,7 @@ class _Context:
     def _flags(self, question: Question, spec: TaskSpec, items: Sequence[Passage]) -> list[str]:
         gold = [item for item in items if item.role == "gold"]
         flags = [*question.flags, *answer_flags(question.answers, question.answer_kind)]
-        flags += answer_flags_of(question, gold, spec.says.extractive)
+        flags += flags_of_gold(question, gold, spec.says.extractive)
         held = self._answers.hits(question.text_answers, items)
         if any(found for found, item in zip(held, items, strict=True) if item.role != "gold"):
             flags.append(FLAG)

@@ -48,8 +48,8 @@ class Cell(NamedTuple):
     all_gold: float
 
 
-# C.2.1 of the paper, by the way a model was tuned, the benchmark and the task.
 _FAMILIES = {"icr2": ("icr2",), "loft": ("loft", "given")}  # of contexts, by the benchmark of a preset
+# C.2.1 of the paper, by the way a model was tuned, the benchmark and the task.
 PRESETS: dict[tuple[str, str, str], Setting] = {
     ("da", "icr2", "nq"): Setting(4, 1),
     ("da", "icr2", "hotpotqa"): Setting(8, 1),

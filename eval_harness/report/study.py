@@ -18,8 +18,6 @@ from eval_harness.scoring.registry import scorer_of
 SELECTION = frozenset(("dataset", "configs", "methods", "tasks", "limit", "planned", "shard", "protocol"))
 # Settings of some methods; null in runs of other methods, which counts as equal.
 OF_METHODS = frozenset(("encoder", "retrieval", "evidence_tokens", "citing_version", "probed"))
-
-
 _RESULTS = "results.jsonl"
 
 

@@ -17,8 +17,6 @@ from builders.typed import parsed_json, read_json, typed
 from eval_harness.run.earlier import upgraded_row
 
 Status = Literal["ok", "unparsed", "overlength", "unscorable", "n/a", "error"]
-
-
 _NAMES = ("task", "kind", "scorer", "config", "split", "condition", "method", "model", "status", "headline")
 
 
