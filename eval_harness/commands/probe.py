@@ -131,7 +131,7 @@ def probe(
     }
     found, probed = _probed(loaded, instances, ms, _variants(loaded, chosen, compare), chosen, made_from)
     if qs:
-        found[chosen] = _swept(loaded, probed, found[chosen], qs, ms)
+        found[chosen] = _swept(loaded, probed, found[chosen], qs, ms, dataset.manifest.language)
     write_heads(found[chosen], out)
     console = Terminal(width=110)
     if compare:
@@ -218,7 +218,7 @@ def _probed(
     return found, probed
 
 
-def _swept(model: Any, probed: "list[Probed]", heads: "Heads", qs: list[int], ms: list[int]) -> "Heads":
+def _swept(model: Any, probed: "list[Probed]", heads: "Heads", qs: list[int], ms: list[int], language: str) -> "Heads":
     from rich.progress import Progress
 
     from builders.display import Terminal
@@ -227,7 +227,7 @@ def _swept(model: Any, probed: "list[Probed]", heads: "Heads", qs: list[int], ms
     console = Terminal(stderr=True)
     with Progress(console=console) as progress:
         bar = progress.add_task("answering", total=len(probed))
-        cells, left_out = sweep(model, probed, heads.layers, qs, ms, lambda: progress.advance(bar))
+        cells, left_out = sweep(model, probed, heads.layers, qs, ms, language, lambda: progress.advance(bar))
     _say(console, f"{len(probed) - sum(left_out.values())} instances answered", left_out)
     return heads._replace(sweep=tuple(cells))
 

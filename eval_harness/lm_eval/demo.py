@@ -17,7 +17,7 @@ DATASET = "icr2"  # the demo's folder, next to the task files or in lm-eval's wo
 def demo_tasks() -> Path:
     """The folder with the demo's task files, rewritten as a whole if it is missing or out of date."""
     recipe, _ = load_recipe("demo", [])
-    files = task_files(Source(NAME, DATASET, None, recipe.configs, recipe.tasks_of({})))
+    files = task_files(Source(NAME, DATASET, None, recipe.configs, recipe.tasks_of({}), recipe.language))
     content = sha256("".join(f"{name}\0{text}\0" for name, text in sorted(files.items())).encode()).hexdigest()
     folder = cache_folder() / "lm_eval" / f"demo-{VERSION}-{content[:16]}"
     if _read(folder) != files:

@@ -13,7 +13,7 @@ from builders.tasks import TaskSpec
 from eval_harness.lm_eval.hooks import SPLIT, UNPARSED, VERSION
 from eval_harness.methods.limits import LIMITS
 from eval_harness.scoring.base import COUNTS
-from eval_harness.scoring.registry import scorer_of
+from eval_harness.scoring.registry import headline_of, scorer_of
 
 MIXED = "icr2"  # the family of configs with a length and a ratio
 METHODS = {"": "vanilla_rag", "_closed_book": "closed_book", "_oracle": "oracle_rag"}  # by the suffix of a task's name
@@ -41,13 +41,14 @@ class Config(Protocol):
 
 
 class Source(NamedTuple):
-    """The source of task files: the dataset's name and location, its configs with a test split, and its tasks."""
+    """The source of task files: the dataset's name, location and language, its configs with a test split, its tasks."""
 
     name: str  # with which the names of its tasks and groups begin
     dataset: str  # a folder, or with `revision` a repository of the Hub
     revision: str | None
     configs: Mapping[str, Config]
     tasks: Sequence[TaskSpec]
+    language: str
 
 
 def source_of(manifest: Manifest, dataset: str, revision: str | None = None) -> Source:
@@ -55,7 +56,7 @@ def source_of(manifest: Manifest, dataset: str, revision: str | None = None) -> 
     configs = {name: config for name, config in manifest.configs.items() if SPLIT in config.files}
     if not configs:
         raise SetupError(f"{dataset} has no config with the split {SPLIT!r}; build it with test instances")
-    return Source(manifest.name, dataset, revision, configs, tuple(manifest.tasks.values()))
+    return Source(manifest.name, dataset, revision, configs, tuple(manifest.tasks.values()), manifest.language)
 
 
 def write_tasks(source: Source, folder: Path) -> int:
@@ -80,7 +81,7 @@ def task_files(source: Source) -> dict[str, str]:
         for config in source.configs:
             name = group_name(source, config, ending)
             files |= {f"{name}_{task.name}": _task(name, config, task.name, method) for task in source.tasks}
-            files[name] = _config_group(name, source.tasks)
+            files[name] = _config_group(name, source)
         files |= {group: _group(group, members) for group, members in _groups(source, ending)}
     return {f"{name}.yaml": _text(file) for name, file in files.items()}
 
@@ -122,10 +123,10 @@ def _task(group: str, config: str, task: str, method: str) -> File:
     }
 
 
-def _config_group(name: str, tasks: Sequence[TaskSpec]) -> File:
-    """The group of a config's tasks, with a macro average if all have the same scorer."""
-    group = _group(name, [f"{name}_{task.name}" for task in tasks])
-    headlines = {scorer_of(task).metrics[0] for task in tasks}
+def _config_group(name: str, source: Source) -> File:
+    """The group of a config's tasks, with a macro average if all have the same headline metric."""
+    group = _group(name, [f"{name}_{task.name}" for task in source.tasks])
+    headlines = {headline_of(task, source.language) for task in source.tasks}
     if len(headlines) > 1:
         return group
     macro = {"metric": headlines.pop(), "aggregation": "mean", "weight_by_size": False}

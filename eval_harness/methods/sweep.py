@@ -17,7 +17,7 @@ from eval_harness.models.base import GenerationError, Model
 from eval_harness.models.session import Session
 from eval_harness.probing.heads import Cell, Head, Heads, Setting, hits, union
 from eval_harness.scoring.evidence import evidence_scores
-from eval_harness.scoring.registry import scorer_of
+from eval_harness.scoring.registry import headline_of
 from eval_harness.scoring.score import score_output
 
 if TYPE_CHECKING:
@@ -45,12 +45,14 @@ def sweep(
     layers: list[int],
     qs: Sequence[int],
     ms: Sequence[int],
+    language: str,
     advance: Callable[[], object] = lambda: None,
 ) -> tuple[list[Cell], dict[str, int]]:
     """A cell for each task, Q and M, and how many instances were left out for each reason.
 
     The heads that choose for one half of the instances are those that the other half found, so that no instance helps
-    to choose the heads that it is answered with. A model that was tuned is asked as it was tuned.
+    to choose the heads that it is answered with. A model that was tuned is asked as it was tuned. `language` is the
+    dataset's, for the headline scores.
     """
     asking = setting_of(model)
     settings = [Setting(q, m) for q, m in product(qs, ms)]
@@ -62,13 +64,13 @@ def sweep(
         for one in half:
             if not one.instance.spec.usable(one.instance.answers):
                 left_out["unscorable"] += 1
-            elif found := _outcomes(model, asking, one, layers, heads):
+            elif found := _outcomes(model, asking, one, layers, heads, language):
                 for setting, outcome in found.items():
                     outcomes[setting].append(outcome)
             else:
                 left_out["error"] += 1
             advance()
-    return [cell for setting, found in outcomes.items() for cell in _cells(setting, found)], left_out
+    return [cell for setting, found in outcomes.items() for cell in _cells(setting, found, language)], left_out
 
 
 def _halves(probed: Sequence[Probed]) -> tuple[list[Probed], list[Probed]]:
@@ -93,7 +95,7 @@ def _best(probed: Sequence[Probed], layers: list[int], settings: Sequence[Settin
 
 
 def _outcomes(
-    model: Model, asking: Asking, one: Probed, layers: list[int], best: dict[Setting, list[Head]]
+    model: Model, asking: Asking, one: Probed, layers: list[int], best: dict[Setting, list[Head]], language: str
 ) -> dict[Setting, _Outcome] | None:
     """What each setting gives for an instance, None where the model fails; equal choices are answered once."""
     instance = one.instance
@@ -108,7 +110,8 @@ def _outcomes(
     for choice, answer in zip(choices, answers, strict=True):
         if isinstance(answer, GenerationError):
             return None
-        scores[choice] = score_output(instance, asking.method, answer.generation.text).headline
+        scored = score_output(instance, asking.method, answer.generation.text)
+        scores[choice] = scored.scores[headline_of(instance.spec, language)]
     found = {}
     for setting, choice in kept.items():
         evidence = evidence_scores([instance.passages[at].pid for at in choice], instance.gold_pids)
@@ -125,7 +128,7 @@ def _limit(model: Model, asking: Asking, instance: Instance, prompts: Sequence[P
     return LIMITS.of(asking, instance.spec, model.max_positions - longest)
 
 
-def _cells(setting: Setting, outcomes: Sequence[_Outcome]) -> list[Cell]:
+def _cells(setting: Setting, outcomes: Sequence[_Outcome], language: str) -> list[Cell]:
     found = []
     specs = {outcome.task.name: outcome.task for outcome in outcomes}
     for task, spec in sorted(specs.items()):
@@ -134,6 +137,6 @@ def _cells(setting: Setting, outcomes: Sequence[_Outcome]) -> list[Cell]:
             sum(values) / len(mine) for values in zip(*(outcome[1:] for outcome in mine), strict=True)
         )
         all_gold = sum(outcome.recall == 1 for outcome in mine) / len(mine)
-        metric = scorer_of(spec).headline
+        metric = headline_of(spec, language)
         found.append(Cell(task, *setting, len(mine), metric, score, recall, precision, n_passages, all_gold))
     return found

@@ -34,7 +34,10 @@ def scorer_of(task: TaskSpec) -> Scorer:
 
 
 def headline_of(task: TaskSpec, language: str) -> str:
-    """The metric that stands for a task in a language: the strict one where the official one cannot work there."""
+    """The metric that stands for a task in a language: the strict one where the official one cannot work there.
+
+    Whatever prints, compares or chooses by one score of a task asks here; results keep the name.
+    """
     scorer = scorer_of(task)
     has_twin = scorer.strict == f"{scorer.headline}_strict"
     return scorer.strict if has_twin and needs_strict(language, task.kind) else scorer.headline

@@ -38,14 +38,10 @@ class Reads(Protocol):
 
 
 class Scored(NamedTuple):
-    """An answer as it was read, and its scores: every one 0 where none could be read, none where nothing scores it.
-
-    `headline` is the task's own.
-    """
+    """An answer as it was read, and its scores: every one 0 where none could be read, none where nothing scores it."""
 
     parsed: Parsed
     scores: dict[str, float]
-    headline: float = 0.0
 
     @property
     def is_scorable(self) -> bool:
@@ -61,5 +57,4 @@ def score_output(asked: Asked, method: Reads, output: str | None) -> Scored:
         return Scored(parsed, {})
     if parsed.answer is None:
         return Scored(parsed, dict.fromkeys(scorer.metrics, 0.0))
-    scores = scorer.score(parsed.answer, usable)
-    return Scored(parsed, scores, scores[scorer.headline])
+    return Scored(parsed, scorer.score(parsed.answer, usable))

@@ -13,15 +13,15 @@ from eval_harness.models.base import Model
 from eval_harness.models.hf import HfModel
 from eval_harness.models.session import Session
 from eval_harness.scoring.evidence import evidence_scores
-from eval_harness.scoring.registry import scorer_of
+from eval_harness.scoring.registry import headline_of
 from eval_harness.scoring.score import score_output
 from eval_harness.train.progress import Log
 
 Scores = dict[str, dict[str, float]]  # by task: `n`, the headline metric and, if passages are cited, their recall
 
 
-def measured(model: Model, variant: Variant, instances: Iterable[Instance]) -> Scores:
-    """Means over the instances of each task; those that do not fit the model are excluded from n."""
+def measured(model: Model, variant: Variant, instances: Iterable[Instance], language: str) -> Scores:
+    """Means over the instances of each task of a dataset in `language`; those that do not fit are excluded from n."""
     method = Tuned(variant)
     found: dict[str, list[dict[str, float]]] = {}
     for instance in instances:
@@ -29,11 +29,13 @@ def measured(model: Model, variant: Variant, instances: Iterable[Instance]) -> S
         limit = LIMITS.of(method, instance.spec, model.max_positions - model.count(prompt.text))
         (answer,) = method.answer(Session(model), [Question(instance, instance.passages, limit, prompt)])
         if isinstance(answer, Answer):
-            found.setdefault(instance.task, []).append(_scores(method, instance, answer))
+            found.setdefault(instance.task, []).append(_scores(method, instance, answer, language))
     return {task: _means(rows) for task, rows in sorted(found.items())}
 
 
-def measuring(folder: Path, work: Path, variant: Variant, every: int, instances: Sequence[Instance]) -> Any:
+def measuring(
+    folder: Path, work: Path, variant: Variant, every: int, instances: Sequence[Instance], language: str
+) -> Any:
     """A callback that scores the model every so many steps, in all processes, and adds a line to the log."""
     from transformers import TrainerCallback
 
@@ -44,7 +46,7 @@ def measuring(folder: Path, work: Path, variant: Variant, every: int, instances:
             if state.global_step % every:
                 return
             model.eval()
-            found = measured(HfModel.trained(model, folder), variant, instances)
+            found = measured(HfModel.trained(model, folder), variant, instances, language)
             model.train()
             if state.is_world_process_zero:
                 log.add(step=state.global_step, metrics=found)
@@ -52,9 +54,9 @@ def measuring(folder: Path, work: Path, variant: Variant, every: int, instances:
     return Measuring()
 
 
-def _scores(method: Tuned, instance: Instance, answer: Answer) -> dict[str, float]:
-    scored = score_output(instance, method, answer.generation.text)
-    scores = {scorer_of(instance.spec).headline: scored.headline}
+def _scores(method: Tuned, instance: Instance, answer: Answer, language: str) -> dict[str, float]:
+    scored, headline = score_output(instance, method, answer.generation.text), headline_of(instance.spec, language)
+    scores = {headline: scored.scores.get(headline, 0.0)}
     if answer.kept is None:
         return scores
     return scores | {"evidence_recall": evidence_scores(answer.kept, instance.gold_pids)["evidence_recall"]}

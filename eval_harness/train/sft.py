@@ -50,4 +50,8 @@ def _measuring(job: Job) -> list[Any]:
 
     part = job.part(settings.validation_split, settings.metric_n)
     instances = [*part.instances(part.chosen(settings.seed))]
-    return [measuring(job.start, job.work, settings.variant, settings.metric_every, instances)]
+    return [
+        measuring(
+            job.start, job.work, settings.variant, settings.metric_every, instances, job.dataset.manifest.language
+        )
+    ]

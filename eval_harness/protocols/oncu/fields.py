@@ -1,6 +1,7 @@
 """The score fields that the protocol compares, from the metrics of a result."""
 
 from builders.errors import SetupError
+from eval_harness.report.table import headline_name
 from eval_harness.run.results import Row
 from eval_harness.scoring.evidence import RETRIEVAL_RECALL
 from eval_harness.scoring.registry import scorer_of
@@ -22,10 +23,11 @@ BESIDE = RETRIEVAL_RECALL  # not a score of the model: the share of gold that it
 def values_of(row: Row) -> dict[str, float]:
     """A counted result's score in every field, 0 to 1, and the share of gold that it was shown.
 
-    `headline` is the task's headline metric; `joint_f1` is the result's answer F1 times its evidence F1.
+    `headline` is the task's headline metric in the dataset's language; `joint_f1` is the result's answer F1 times its
+    evidence F1.
     """
     scorer = scorer_of(row.spec)
-    names = (scorer.headline, scorer.strict, *scorer.fields, "evidence_f1")
+    names = (headline_name(row), scorer.strict, *scorer.fields, "evidence_f1")
     scores = [metric_of(row, name) for name in names]
     answer_f1, evidence_f1 = scores[2], scores[-1]
     return dict(zip((*FIELDS, BESIDE), (*scores, answer_f1 * evidence_f1, gold_shown(row)), strict=True))

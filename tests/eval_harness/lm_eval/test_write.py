@@ -69,11 +69,21 @@ def test_groups(files: dict[str, dict[str, Any]]) -> None:
 
 def test_a_group_has_a_value_only_where_all_tasks_are_scored_alike() -> None:
     """and the group says which average it is"""
-    mixed = read(task_files(Source("icr2", "d", None, CONFIG, (NQ, FEVER)))["icr2_1k_p0.yaml"])
+    mixed = read(task_files(Source("icr2", "d", None, CONFIG, (NQ, FEVER), "en"))["icr2_1k_p0.yaml"])
     assert "aggregate_metric_list" not in mixed
-    alike = read(task_files(Source("icr2", "d", None, CONFIG, (NQ, TaskSpec("questions", "qa"))))["icr2_1k_p0.yaml"])
+    alike = read(
+        task_files(Source("icr2", "d", None, CONFIG, (NQ, TaskSpec("questions", "qa")), "en"))["icr2_1k_p0.yaml"]
+    )
     assert alike["group_alias"] == "icr2_1k_p0 (macro)"
     assert [(one["metric"], one["weight_by_size"]) for one in alike["aggregate_metric_list"]] == [("subspan_em", False)]
+
+
+def test_the_macro_average_is_of_the_headline_of_the_language() -> None:
+    """Where the official score cannot work, the strict one."""
+    thai = read(
+        task_files(Source("icr2", "d", None, CONFIG, (NQ, TaskSpec("questions", "qa")), "th"))["icr2_1k_p0.yaml"]
+    )
+    assert [one["metric"] for one in thai["aggregate_metric_list"]] == ["subspan_em_strict"]
 
 
 @pytest.mark.parametrize(
@@ -91,7 +101,7 @@ def test_a_kind_of_task_has_our_limit_and_metrics_and_no_stop_at_a_blank_line(
 
 
 def test_a_repository_is_named_with_its_revision() -> None:
-    base = read(task_files(Source("icr2", "me/icr2", "v1.0.0", CONFIG, (NQ,)))["_base.yaml"])
+    base = read(task_files(Source("icr2", "me/icr2", "v1.0.0", CONFIG, (NQ,), "en"))["_base.yaml"])
     assert (base["metadata"]["dataset"], base["metadata"]["dataset_revision"]) == ("me/icr2", "v1.0.0")
 
 
@@ -119,7 +129,7 @@ def test_names_and_metrics_follow_from_what_the_manifest_says_and_not_from_names
     """A task called fever whose questions have sets of answers, in a config that is named like one with a ratio."""
     task = TaskSpec("fever", "set")
     files = task_files(
-        Source("icr2", "d", None, {"1k_p0": ConfigSpec("given"), "mine": ConfigSpec("icr2", "2k")}, (task,))
+        Source("icr2", "d", None, {"1k_p0": ConfigSpec("given"), "mine": ConfigSpec("icr2", "2k")}, (task,), "en")
     )
     assert files.keys() >= {"icr2_1k_p0_fever.yaml", "icr2_mine_fever.yaml", "icr2_2k.yaml"}
     assert read(files["icr2_2k.yaml"])["task"] == ["icr2_mine"]

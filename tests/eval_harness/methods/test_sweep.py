@@ -61,7 +61,7 @@ SECOND = scores([0.9, 0.2, 0.5, 0.1], [0.1, 0.9, 0.2, 0.3])
 def test_each_half_is_answered_with_the_heads_of_the_other() -> None:
     """Heads of an instance's own half would find gold each time; those of the other half never do at Q=M=1."""
     probed = [Probed(instance("a", 1), FIRST), Probed(instance("b", 1), SECOND)]
-    cells, left_out = sweep(Echo(), probed, [0], [1, 2], [1, 3])
+    cells, left_out = sweep(Echo(), probed, [0], [1, 2], [1, 3], "en")
     assert left_out == {"unscorable": 0, "error": 0}
     assert {(cell.q, cell.m): (cell.score, cell.evidence_recall, cell.n_passages) for cell in cells} == {
         (1, 1): (0.0, 0.0, 1.0),
@@ -74,10 +74,28 @@ def test_each_half_is_answered_with_the_heads_of_the_other() -> None:
     assert by_setting[2, 1].all_gold == 1.0
 
 
+@pytest.mark.parametrize(
+    ("language", "metric", "score", "chosen"),
+    [("en", "subspan_em", 0.0, Setting(1, 1)), ("th", "subspan_em_strict", 1.0, Setting(1, 3))],
+)
+def test_the_headline_of_the_language_chooses(language: str, metric: str, score: float, chosen: Setting) -> None:
+    """Gold says 1000, which is the answer 1,000.0 to the strict score alone, and is among three passages only."""
+    probed = []
+    for one in (
+        Probed(instance("a", 1, answers=["1,000.0"]), FIRST),
+        Probed(instance("b", 1, answers=["1,000.0"]), SECOND),
+    ):
+        passages = [p._replace(text="1000" if p.text == "x" else p.text) for p in one.instance.passages]
+        probed.append(one._replace(instance=one.instance._replace(passages=passages)))
+    cells, _ = sweep(Echo(), probed, [0], [1], [1, 3], language)
+    assert {(cell.m, cell.metric): cell.score for cell in cells} == {(1, metric): 0.0, (3, metric): score}
+    assert Heads([0], {1: [[0.0]]}, 2, {}, tuple(cells)).tuned()["nq"] == chosen
+
+
 def test_equal_choices_are_answered_once() -> None:
     model = Echo()
     same = scores([0.1, 0.9, 0.2, 0.3], [0.1, 0.9, 0.2, 0.3])
-    sweep(model, [Probed(instance("a", 1), same), Probed(instance("b", 1), same)], [0], [1, 2], [1])
+    sweep(model, [Probed(instance("a", 1), same), Probed(instance("b", 1), same)], [0], [1, 2], [1], "en")
     assert len(model.asked) == 2
 
 
@@ -88,17 +106,17 @@ def test_what_cannot_be_scored_or_answered_is_left_out_everywhere_and_counted() 
         Probed(instance("c", 1, answers=()), FIRST),
         Probed(instance("d", 1, query="fail"), FIRST),
     ]
-    cells, left_out = sweep(Echo(), probed, [0], [1], [1])
+    cells, left_out = sweep(Echo(), probed, [0], [1], [1], "en")
     assert left_out == {"unscorable": 1, "error": 1}
     assert [(cell.n, cell.score) for cell in cells] == [(2, 1.0)]
 
 
 def test_halves_take_from_every_task_and_one_instance_is_not_enough() -> None:
     with pytest.raises(SetupError, match="needs two instances"):
-        sweep(Echo(), [Probed(instance("a", 1), FIRST)], [0], [1], [1])
+        sweep(Echo(), [Probed(instance("a", 1), FIRST)], [0], [1], [1], "en")
     tasks = ("nq", "wow", "nq", "wow")  # as they are dealt in turn
     probed = [Probed(instance(str(at), 1, task=task), FIRST) for at, task in enumerate(tasks)]
-    cells, _ = sweep(Echo(), probed, [0], [1], [1])
+    cells, _ = sweep(Echo(), probed, [0], [1], [1], "en")
     assert {cell.task: cell.n for cell in cells} == {"nq": 2, "wow": 2}
 
 

@@ -152,7 +152,7 @@ def seen(id: str) -> Seen:
 )
 def test_a_sweep_answers_as_the_model_was_tuned(variant: str | None, output: str, score: float, tmp_path: Path) -> None:
     model = Checkpoint(tmp_path / "model", variant, lambda prompt: output)
-    cells, left_out = sweep(model, [seen("a"), seen("b")], [0], [1], [1])
+    cells, left_out = sweep(model, [seen("a"), seen("b")], [0], [1], [1], "en")
     assert [(cell.score, cell.evidence_recall) for cell in cells] == [(score, 1.0)]
     assert set(left_out.values()) == {0}
     assert set(model.limits) == {{"rta": 64 + 1024, "cci": 64 + 128, None: 64}[variant]}
@@ -162,5 +162,5 @@ def test_a_sweep_retrieves_in_the_room_that_there_is(tmp_path: Path) -> None:
     positions = 400
     model = Checkpoint(tmp_path / "model", "rta", lambda prompt: "x", max_positions=positions)
     prompts = [TUNED["rta"].prompt(seen("a").instance, seen("a").instance.passages[:n]).text for n in (1, 2)]
-    sweep(model, [seen("a"), seen("b")], [0], [1], [1, 2])
+    sweep(model, [seen("a"), seen("b")], [0], [1], [1, 2], "en")
     assert set(model.limits) == {positions - max(map(model.count, prompts))}

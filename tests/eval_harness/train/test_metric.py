@@ -44,9 +44,17 @@ class Scripted(FakeModel):
 
 def test_scores_are_means_of_those_of_a_run(instances: list[Instance]) -> None:
     """nq-1 is answered right and nq-2 wrong, the gold of both is retrieved; the dialogue does not fit."""
-    assert measured(Scripted(), "cci", instances) == {
+    assert measured(Scripted(), "cci", instances, "en") == {
         "fever": {"n": 1, "label_accuracy": 1.0, "evidence_recall": 1.0},
         "nq": {"n": 2, "subspan_em": 0.5, "evidence_recall": 1.0},
+    }
+
+
+def test_the_score_is_the_headline_of_the_language(instances: list[Instance]) -> None:
+    found = measured(Scripted(), "cci", instances, "ja")
+    assert {task: list(scores) for task, scores in found.items()} == {
+        "fever": ["n", "label_accuracy", "evidence_recall"],
+        "nq": ["n", "subspan_em_strict", "evidence_recall"],
     }
 
 
@@ -55,7 +63,7 @@ def test_a_retrieval_left_open_is_no_answer(instances: list[Instance]) -> None:
         def generate(self, prompts: Sequence[str], max_new_tokens: int) -> list[Generation]:
             return [Generation("<RETRIEVAL>[2] Jane Austen", 1, max_new_tokens, truncated=True)]
 
-    assert measured(Open(), "cci", instances[:1])["nq"] == {"n": 1, "subspan_em": 0.0, "evidence_recall": 1.0}
+    assert measured(Open(), "cci", instances[:1], "en")["nq"] == {"n": 1, "subspan_em": 0.0, "evidence_recall": 1.0}
 
 
 def test_a_network_answers_as_the_harness_would(base: Path, tmp_path: Path, instances: list[Instance]) -> None:

@@ -4,9 +4,11 @@ from pathlib import Path
 import pytest
 
 from builders.errors import SetupError
+from eval_harness.protocols.oncu.fields import values_of
 from eval_harness.protocols.oncu.groups import groups_of, labels_of
+from eval_harness.protocols.oncu.matched import FULL
 from tests.eval_harness.conftest import instance, write_config
-from tests.eval_harness.protocols.oncu.twelve import TWELVE, matched_of, rows_of
+from tests.eval_harness.protocols.oncu.twelve import TWELVE, matched_of, row_of, rows_of
 from tests.manifests import write_manifest_2
 
 
@@ -60,3 +62,13 @@ def test_a_grouping_that_is_none_names_those_that_are(dataset: Path) -> None:
         match=r"no column and no flag 'dept' to group by; available: task, .* depth, .* short_pool, underfull",
     ):
         labels_of(dataset, ["1k_p0"], "test", "dept")
+
+
+def test_the_headline_is_that_of_the_language() -> None:
+    """A result names its headline; one of an earlier version does not, and has the scorer's."""
+    row = row_of("nq-1", FULL, 1.0)
+    scored = {**row.scores, "subspan_em": 0.0}
+    names = ("headline", "headline_strict")
+    assert [values_of(replace(row, scores=scored))[name] for name in names] == [0.0, 1.0]
+    thai = replace(row, scores=scored, headline="subspan_em_strict")
+    assert [values_of(thai)[name] for name in names] == [1.0, 1.0]
