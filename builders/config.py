@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from builders.errors import SetupError, shown
 from builders.files import expanded, without_folders
 from builders.schema import Split
-from builders.tasks import KINDS, KindName, TaskSpec, check_labels, distinct_labels, labels_of
+from builders.tasks import KINDS, KindName, TaskSpec, check_labels, check_scorer, distinct_labels, labels_of
 
 GoldMode = Literal["best", "all"]  # the one passage that carries most answers, or every one with evidence
 NAME = re.compile(r"[a-z0-9][a-z0-9_]*")  # a task, split or config name becomes a path and a Hub config
@@ -131,7 +131,7 @@ class Task(Strict):
 
     kind: KindName | None = None
     labels: Labels = {}  # of claims: label of the source -> word in the prompt
-    scorer: Name | None = None
+    scorer: Annotated[Name, AfterValidator(check_scorer)] | None = None
     source: str | None = None
     files: dict[str, QuestionSource]
     take: dict[Split, Take]

@@ -3,11 +3,17 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
+from builders.errors import shown
+from builders.registry import Registry
 from builders.schema import AnswerKind
 from builders.text import normalise
 
 KindName = Literal["qa", "fact", "dialogue", "set", "needle"]
 KIND_NAMES: tuple[KindName, ...] = get_args(KindName)
+
+# names alone, by which a recipe is checked; `eval_harness.scoring.registry` has the scorers
+OWN_SCORERS = ("qa", "label", "dialogue", "set", "needle", "all_needles")
+SCORER_NAMES: Registry[object] = Registry("icr2.scorers", "scorer", dict.fromkeys(OWN_SCORERS), object)
 
 
 class Template(NamedTuple):
@@ -133,6 +139,13 @@ def distinct_labels(labels: dict[str, str]) -> dict[str, str]:
         if len({word.strip().casefold() for word in words} - {""}) < len(labels):
             raise ValueError(f"{', '.join(map(repr, words))}: labels, and their words, must differ and not be empty")
     return labels
+
+
+def check_scorer(name: str) -> str:
+    """The name of a scorer that is there; ValueError for another."""
+    if name not in SCORER_NAMES:
+        raise ValueError(f"no scorer {shown(name)}; available: {', '.join(SCORER_NAMES)}")
+    return name
 
 
 def check_labels(kind: KindName, labels: Mapping[str, str]) -> None:

@@ -133,6 +133,10 @@ def test_the_card_needs_none_of_it(dataset: Path, work: Path) -> None:
 def test_without_the_package_its_names_are_unknown(work: Path) -> None:
     built = icr2("build", "recipe.yaml", "--out", "other", cwd=work)
     assert built.returncode == 2
+    own = "qa, label, dialogue, set, needle, all_needles"
+    assert built.stderr == f"error: recipe.yaml: tasks.nq.scorer: no scorer 'begins'; available: {own}\n"
+    built = icr2("build", "recipe.yaml", "--out", "other", "--set", "tasks.nq.scorer=null", cwd=work)
+    assert built.returncode == 2
     assert built.stderr == (
         "error: knowledge.reader 'lines' is unknown; there are kilt, hotpotqa, twowiki, musique, intros, loft\n"
     )

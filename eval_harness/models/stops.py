@@ -1,4 +1,4 @@
-"""Stop tokens: those of both configuration files, the tokenizer's, and the template's end of a turn."""
+"""What ends an output: the token that ends a turn, those of both configuration files, and the end of text."""
 
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,18 @@ def stop_ids(tokenizer: Any, name: str, config: Any, generation_config: Any) -> 
         ids.update(tokenizer.get_vocab().get(token) for token in _TURN_ENDS)
         ids.add(turn_end(tokenizer, name))
     return sorted(id for id in ids if id is not None)
+
+
+def end_of_output(tokenizer: Any, name: str) -> int:
+    """The one of `stop_ids` that training teaches: the end of a turn, else the end of text.
+
+    SetupError if there is neither.
+    """
+    end = turn_end(tokenizer, name) if tokenizer.chat_template else None
+    end = tokenizer.eos_token_id if end is None else end
+    if end is None:
+        raise SetupError(f"the tokenizer of {name} has no end-of-text token; use a model that has one")
+    return int(end)
 
 
 def load_generation_config(folder: Path, config: Any) -> Any:

@@ -4,16 +4,14 @@ from bisect import bisect_left
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
-from builders.errors import SetupError
 from builders.seeds import order_key
 from eval_harness.data.dataset import Instance, Passage, prompt_over
 from eval_harness.methods.variants import Segment, Variant, answer_of, segments
 from eval_harness.models.base import MARKS
-from eval_harness.models.template import Template, first_line
+from eval_harness.models.stops import end_of_output
+from eval_harness.models.template import Template
 
 Reason = Literal["no_answer", "no_gold", "over_long"]
-
-_TURN = "\x02answer\x03"
 
 
 class Encoded(NamedTuple):
@@ -104,30 +102,3 @@ def add_marks(tokenizer: Any) -> list[int]:
     tokenizer.add_tokens([AddedToken(mark, special=True, normalized=False) for mark in new], special_tokens=True)
     ids: list[int] = tokenizer.convert_tokens_to_ids(new)
     return ids
-
-
-def end_of_output(tokenizer: Any, name: str) -> int:
-    """The token that ends an output: the one that ends a turn in the chat template, else the end of text.
-
-    SetupError if there is neither.
-    """
-    special = {*tokenizer.all_special_ids, *(id for id, one in tokenizer.added_tokens_decoder.items() if one.special)}
-    after = (
-        tokenizer(_after_turn(tokenizer, name), add_special_tokens=False).input_ids if tokenizer.chat_template else []
-    )
-    end = next((token for token in after if token in special), tokenizer.eos_token_id)
-    if end is None:
-        raise SetupError(f"the tokenizer of {name} has no end-of-text token; use a model that has one")
-    return int(end)
-
-
-def _after_turn(tokenizer: Any, name: str) -> str:
-    """The chat template's text after a model's turn."""
-    from jinja2 import TemplateError
-
-    turns = [{"role": "user", "content": "question"}, {"role": "assistant", "content": _TURN}]
-    try:
-        text: str = tokenizer.apply_chat_template(turns, tokenize=False)
-    except TemplateError as error:
-        raise SetupError(f"the chat template of {name} rejects a model's turn ({first_line(error)})") from None
-    return text.rpartition(_TURN)[2]

@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from builders.errors import SetupError
+from eval_harness.models.stops import end_of_output
 from eval_harness.models.template import first_line, load_config, load_tokenizer
-from eval_harness.train.encode import add_marks, end_of_output
+from eval_harness.train.encode import add_marks
 
 
 def write_start(folder: Path, name: str, out: Path, *, marks: bool, rope_base: float | None, max_length: int) -> None:

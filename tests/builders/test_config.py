@@ -165,8 +165,8 @@ def asked_as(tmp_path: Path, **task: Any) -> TaskSpec:
 def test_a_task_says_its_kind(tmp_path: Path) -> None:
     labels = {"SUPPORTS": "TRUE", "REFUTES": "FALSE"}
     assert asked_as(tmp_path, kind="qa") == TaskSpec("climate_fever", "qa", {}, "qa", "climate_fever")
-    assert asked_as(tmp_path, kind="set", scorer="own", source="QUEST") == TaskSpec(
-        "climate_fever", "set", {}, "own", "QUEST"
+    assert asked_as(tmp_path, kind="set", scorer="all_needles", source="QUEST") == TaskSpec(
+        "climate_fever", "set", {}, "all_needles", "QUEST"
     )
     assert asked_as(tmp_path, kind="fact", labels=labels).labels == labels
     assert asked_as(tmp_path, kind="fact", labels=["YES IT IS", "NO"]).labels == {"YES IT IS": "YES IT IS", "NO": "NO"}
@@ -216,6 +216,10 @@ OWN = {"reader": "kilt", "path": "x.jsonl"}
         ({"files": {"a": {**OWN, "kind": "fact"}}}, "files.a: the kind fact needs the labels of the claims"),
         ({"files": {"a": {**OWN, "labels": ["A", "B"]}}}, "files.a: labels without a kind; add kind: fact"),
         ({"kind": "qa", "scorer": "../x"}, "tasks.climate_fever.scorer: invalid name '../x'"),
+        (
+            {"kind": "qa", "scorer": "exact"},
+            "tasks.climate_fever.scorer: no scorer 'exact'; available: qa, label, dialogue, set, needle, all_needles",
+        ),
         ({"kind": "qa", "take": {"test": {"source": "dev2", "n": 1}}}, "take names ['dev2']; its files are ['dev']"),
     ],
 )

@@ -17,6 +17,7 @@ from builders.retrieve.base import about
 from builders.schema import Page
 from builders.sources import GIVEN_READERS, PAGE_READERS, QUESTION_READERS, READERS
 from builders.sources.base import Giving, Reader
+from builders.tasks import KINDS, SCORER_NAMES
 from eval_harness.methods.registry import METHODS
 from eval_harness.models import BACK_ENDS
 from eval_harness.scoring.registry import SCORERS
@@ -108,3 +109,10 @@ def test_a_reader_that_cannot_be_loaded_stops_only_who_names_it() -> None:
     assert list(giving) == ["good"] and len(giving) == 1
     with pytest.raises(SetupError, match="cannot be loaded"):
         giving["broken"]
+
+
+def test_a_recipe_knows_the_names_of_all_scorers() -> None:
+    """Without loading one: the names in `builders` are those of the harness, in the same group of entry points."""
+    assert [*SCORER_NAMES] == [*SCORERS]
+    assert SCORER_NAMES.group == SCORERS.group
+    assert {kind.scorer for kind in KINDS.values()} <= {*SCORER_NAMES}

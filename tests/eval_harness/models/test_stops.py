@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from eval_harness.models.hf import HfModel
-from eval_harness.models.stops import stop_ids, turn_end
+from eval_harness.models.stops import end_of_output, stop_ids, turn_end
 from eval_harness.models.template import Template, load_config, load_tokenizer
 from tests.eval_harness.conftest import SPECIAL, save_model
 
@@ -47,6 +47,8 @@ def test_the_template_says_what_ends_a_turn(tmp_path: Path, after: str, ends: st
     assert (None if found is None else tokenizer.convert_ids_to_tokens(found)) == ends
     config = load_config(tmp_path / "m", "m")
     assert {found} - {None} <= {*stop_ids(tokenizer, "m", config, config)}
+    learned = tokenizer.convert_ids_to_tokens(end_of_output(tokenizer, "m"))
+    assert learned == (ends or "</s>")  # training teaches what local models stop at
 
 
 def test_a_template_that_takes_no_assistant_turn_has_no_end_of_it(tmp_path: Path) -> None:

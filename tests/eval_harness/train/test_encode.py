@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from builders.errors import SetupError
 from eval_harness.data.dataset import Instance, Passage, prompt_over
 from eval_harness.methods.variants import VARIANTS, Variant, target
+from eval_harness.models.stops import end_of_output
 from eval_harness.models.template import Template
 from eval_harness.train.collate import IGNORED, Collator
-from eval_harness.train.encode import Encoded, Encoder, add_marks, end_of_output
+from eval_harness.train.encode import Encoded, Encoder, add_marks
 from tests.eval_harness.conftest import save_tokenizer
 from tests.eval_harness.specs import NQ, SPECS
 
