@@ -183,7 +183,7 @@ class ConfigSpec(NamedTuple):
     """The manifest's facts about a config, apart from its files.
 
     `length` is a label and `tokens` its number, None where the source alone determines the context; `ratio` and `depth`
-    are percentages, None where rows differ; `budget` is the limit on prompt tokens.
+    are percentages, None where rows differ; `budget` is the limit on prompt tokens, `passages` that on passages.
     """
 
     family: str
@@ -192,6 +192,7 @@ class ConfigSpec(NamedTuple):
     ratio: int | None = None
     depth: int | None = None
     budget: int | None = None
+    passages: int | None = None
 
 
 class AnyRecipe(Strict, ABC):
@@ -249,6 +250,7 @@ class Recipe(AnyRecipe):
     chunk_words: int = Field(100, ge=20, le=1000)
     lengths: list[Length] = []
     ratios: list[Annotated[int, Field(ge=0, le=100)]] = [0, 25, 50, 75, 100]
+    passages: int | None = Field(None, ge=2)  # the most in a context of a length and ratio, beside the budget
     loft: list[Length] = []
 
     def spec(self, task: str) -> TaskSpec:
@@ -276,7 +278,7 @@ class Recipe(AnyRecipe):
     def configs(self) -> dict[str, ConfigSpec]:
         """All configs by name, ICR² first."""
         icr2 = {
-            self.mixed(length, ratio): self.config_of("icr2", length, ratio)
+            self.mixed(length, ratio): self.config_of("icr2", length, ratio)._replace(passages=self.passages)
             for length in self.lengths
             for ratio in self.ratios
         }

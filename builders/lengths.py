@@ -1,7 +1,7 @@
 """What a build says about configs that miss their length, and the k of the retrievers that would leave enough."""
 
 from collections.abc import Mapping, Sequence
-from math import ceil
+from math import ceil, inf
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,8 @@ def _missed(means: Means, manifest: Manifest) -> list[str]:
     lines = []
     for name, config in manifest.configs.items():
         if config.tokens and config.budget and name in means:
+            if means[name]["passages"] >= (config.passages or inf):
+                continue
             tokens = means[name]["tokens"]
             if tokens < (0.75 if config.tokens < 2048 else 0.9) * config.budget:
                 lines.append(

@@ -66,7 +66,7 @@ class Config(Record):
 
     `family` is icr2, loft, or the kind of a synthetic dataset; `length` is the label of a context length, `tokens` its
     number, both null where the source alone determines the context; `ratio` and `depth` are percentages; `budget` is
-    the limit on tokens of a rendered prompt.
+    the limit on tokens of a rendered prompt, and `passages` that on passages beside it.
     """
 
     family: Name
@@ -75,6 +75,7 @@ class Config(Record):
     ratio: Annotated[int, Field(ge=0, le=100)] | None = None
     depth: Annotated[int, Field(ge=0, le=100)] | None = None
     budget: Size | None = None
+    passages: Size | None = None
     files: Annotated[dict[SplitName, Annotated[list[File], Field(min_length=1)]], Field(min_length=1)]
 
     @property

@@ -123,14 +123,21 @@ def mixer_of(tokenizer: str, seed: str) -> Mixer:
     return Mixer(token_counter(tokenizer), seed)
 
 
-def finish(items: Sequence[Passage], n_tokens: int, budget: int, length: str, ran_out: bool) -> Context:
+def capped(stream: Sequence[Passage], gold: Sequence[Passage], most: int | None) -> Sequence[Passage]:
+    """The part of a stream that a context of at most `most` passages has room for beside its gold."""
+    return stream if most is None else stream[: max(0, most - len(gold))]
+
+
+def finish(
+    items: Sequence[Passage], n_tokens: int, budget: int, length: str, ran_out: bool, most: int | None = None
+) -> Context:
     """A context with its achieved ratio and flags.
 
     `short_pool`: a stream ran out before the budget did; `underfull`: under 0.9 of the budget (0.75 below 2k, where
-    one passage is a large step).
+    one passage is a large step). A context of `most` passages has neither: it is as long as it may be.
     """
     others = [item for item in items if item.role != "gold"]
     ratio = sum(item.role == "confounder" for item in others) / len(others) if others else 0.0
     enough = 0.75 if tokens_of(length) < 2048 else 0.9
     flags = ["short_pool"] * ran_out + ["underfull"] * (n_tokens < enough * budget)
-    return Context(list(items), n_tokens, ratio, flags)
+    return Context(list(items), n_tokens, ratio, [] if most and len(items) >= most else flags)

@@ -46,8 +46,8 @@ STAGES = [
           alone=True),
     Stage("pool", "pool", 1, ("retrieve",), (), plan_pool, make_pool),
     Stage("filter", "filter", 6, ("pool",), ("seed", "lengths", "reserve", "ratios"), plan_filter, make_filter),
-    Stage("mix", "mix", 4, ("filter",), ("lengths", "ratios", *MIX), plan_mix, make_mix, leaves_out=True),
-    Stage("loft", "mix LOFT-style", 4, ("gold",), ("loft", *MIX), plan_loft, make_loft, leaves_out=True),
+    Stage("mix", "mix", 5, ("filter",), ("lengths", "ratios", "passages", *MIX), plan_mix, make_mix, leaves_out=True),
+    Stage("loft", "mix LOFT-style", 5, ("gold",), ("loft", *MIX), plan_loft, make_loft, leaves_out=True),
     Stage("write", "write", 2, ("mix", "loft"), ("rows_per_file",), plan_write, make_write),
 ]  # fmt: skip
 

@@ -4,12 +4,12 @@ The `[INST]` tags of the table are one model family's chat template; here the co
 model's own template. Passages are numbered from 1 in order.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from builders.tasks import TaskSpec, spoken
 
-VERSION = "1"
+VERSION = "2"  # 2: the turns of a conversation have speakers, and the prompt ends with the next one's name
 CITING_VERSION = "1"  # of the variant that asks for evidence; its passages and questions follow VERSION
 
 BLANK_LINE = "\n\n"
@@ -56,7 +56,15 @@ def question(task: TaskSpec, query: str, cites: bool = False) -> str:
     """The end of a prompt: the query with its cue. It ends without a space, so that no template can trim it."""
     template = task.says.template
     contract = f"\n{_CONTRACT.format(template.reply)}" if cites else ""
-    return f"{template.before_query}{query}{contract}{template.after_query}"
+    asked, cue = _turns(query, template.speakers) if template.speakers else (query, template.after_query)
+    return f"{template.before_query}{asked}{contract}{cue}"
+
+
+def _turns(query: str, speakers: Sequence[str]) -> tuple[str, str]:
+    """A conversation, a turn a line, with the names of its speakers; and the cue of whose turn it is."""
+    turns = [turn.strip() for turn in query.split("\n") if turn.strip()]
+    *said, following = (speakers[n % len(speakers)] for n in range(len(turns) + 1))
+    return "\n".join(f"{who}: {turn}" for who, turn in zip(said, turns, strict=True)), f"\n{following}:"
 
 
 def _instruction(task: TaskSpec, with_passages: bool) -> str:

@@ -17,13 +17,17 @@ SCORER_NAMES: Registry[object] = Registry("icr2.scorers", "scorer", dict.fromkey
 
 
 class Template(NamedTuple):
-    """The words of a prompt around passages and query; `{labels}` is replaced by the task's labels."""
+    """The words of a prompt around passages and query; `{labels}` is replaced by the task's labels.
+
+    With `speakers`, each line of the query is the turn of one of them, in order; the prompt ends with who is next.
+    """
 
     with_passages: str
     without: str
     before_query: str
     after_query: str
     reply: str  # name of the output, where evidence is requested after it
+    speakers: tuple[str, ...] = ()
 
 
 class TaskSpec(NamedTuple):
@@ -102,9 +106,10 @@ _CONVERSATION = Template(
     "Please provide a single response to complete the following conversation by role-playing as either Person A "
     "or Person B. Your response should be as knowledgeable and coherent with the conversation history as "
     "possible:\n",
-    "Conversation: ",
+    "Conversation:\n",
     "",
     "response",
+    ("Person A", "Person B"),
 )
 
 KINDS: dict[KindName, Kind] = {

@@ -39,8 +39,8 @@ Progress = Callable[[str], None]
 _TABLES = """
 CREATE TABLE files (file INTEGER, config VARCHAR, split VARCHAR, path VARCHAR);
 CREATE TABLE configs (
-    config VARCHAR, family VARCHAR, length VARCHAR, ratio INTEGER, budget INTEGER, enough DOUBLE, nested BOOLEAN,
-    synthetic BOOLEAN, rank INTEGER);
+    config VARCHAR, family VARCHAR, length VARCHAR, ratio INTEGER, budget INTEGER, most INTEGER, enough DOUBLE,
+    nested BOOLEAN, synthetic BOOLEAN, rank INTEGER);
 CREATE TABLE tasks (task VARCHAR, kind VARCHAR, extractive BOOLEAN);
 CREATE TABLE labels (task VARCHAR, label VARCHAR, key VARCHAR);
 CREATE TABLE raw (
@@ -169,9 +169,10 @@ def _fill(measures: Measures, progress: Progress) -> None:
 def _fill_facts(connection: duckdb.DuckDBPyConnection, dataset: Dataset) -> None:
     for rank, name in enumerate(dataset.configs):
         config = dataset.manifest.configs[name]
-        facts = [config.family, config.length, config.ratio, config.budget, enough(config), nested(config)]
+        facts = [config.family, config.length, config.ratio, config.budget, config.passages]
         connection.execute(
-            "INSERT INTO configs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", [name, *facts, config.synthetic, rank]
+            "INSERT INTO configs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [name, *facts, enough(config), nested(config), config.synthetic, rank],
         )
     for task in dataset.manifest.tasks.values():
         connection.execute("INSERT INTO tasks VALUES (?, ?, ?)", [task.name, task.kind, task.says.extractive])
@@ -240,7 +241,8 @@ _DERIVED = [
     """CREATE TABLE instances AS
     SELECT "row", f.config, f.split, r.id, r.row_config, r.question_id, r.context_id, r.task, r.kind, r.answer_kind,
            q.question, r.n_passages, r.gold, r.depth, r.n_tokens, r.confounding_ratio, r.reasoning_types, r.flags,
-           q.waived, coalesce(t.extractive, false) AS extractive, length, ratio, budget, enough,
+           q.waived, coalesce(t.extractive, false) AS extractive, length, ratio, budget, most, enough,
+           coalesce(r.n_passages >= c.most, false) AS capped,
            c.rank AS config_rank, c.family, c.nested, c.family = 'loft' AS shared, c.synthetic,
            c.family = 'needles' AND depth IS NULL AND coalesce(len(r.gold), 0) = 0 AS control
     FROM raw r JOIN files f USING (file) JOIN configs c USING (config) LEFT JOIN tasks t ON t.task = r.task

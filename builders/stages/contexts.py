@@ -12,7 +12,7 @@ from builders.engine import Tick
 from builders.files import read_table, write_table
 from builders.filters import AnswerFilter, answer_flags, drop_reasons
 from builders.loft import GOLD_SHARE, Group, Member, deal
-from builders.mix import Context, Mixer, finish, interleave, mixer_of
+from builders.mix import Context, Mixer, capped, finish, interleave, mixer_of
 from builders.schema import PLANS, Found, Passage, Plan, Target
 from builders.stages.candidates import random_rows, streams_of
 from builders.stages.questions import targets_of
@@ -36,7 +36,7 @@ def make_mix(build: Build, shard: Shard, out: Path, tick: Tick) -> Counts:
         )
         flags = [*question.flags, *answer_flags(question.answers, question.answer_kind)]
         for ratio in recipe.ratios:
-            stream = interleave(retrieved, random, ratio)
+            stream = capped(interleave(retrieved, random, ratio), gold, recipe.passages)
             for length in recipe.lengths:
                 budget = recipe.budget(length)
                 fitted = mixer.context(task, [question.query], question.id, gold, stream, budget)
@@ -44,7 +44,8 @@ def make_mix(build: Build, shard: Shard, out: Path, tick: Tick) -> Counts:
                     counts[f"gold_over_budget_{length}"] += 1
                     continue
                 items, (n_tokens,) = fitted
-                context = finish(items, n_tokens, budget, length, ran_out=len(items) == len(gold) + len(stream))
+                ran_out = len(items) == len(gold) + len(stream)
+                context = finish(items, n_tokens, budget, length, ran_out, recipe.passages)
                 plans.append(_plan(question.id, question.id, recipe.mixed(length, ratio), context, flags))
                 counts.update(context.flags)
     write_table(out, _table(plans))

@@ -16,7 +16,7 @@ from eval_harness.methods.limits import LIMITS
 from eval_harness.methods.registry import setting
 from eval_harness.scoring.score import Wanted, score_output
 
-VERSION = "1.1"  # raised with every change that affects a score; README.md in this folder lists the changes
+VERSION = "1.2"  # raised with every change that affects a score; README.md in this folder lists the changes
 SPLIT = "test"
 UNPARSED = "unparsed"  # the share of outputs from which no answer could be parsed
 

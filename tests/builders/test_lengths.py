@@ -5,6 +5,7 @@ import re
 import sys
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
@@ -15,6 +16,8 @@ from builders.load_recipe import load_recipe
 from builders.manifest import read_manifest
 from builders.pipeline import run_build
 from tests.builders.tiny import write_tiny_kilt
+from validation.dataset import read_dataset
+from validation.suite import run_suite
 
 
 def notes(folder: Path, *settings: str) -> list[str]:
@@ -55,6 +58,23 @@ def test_a_k_that_is_too_large_is_told_with_the_k_that_fits(tmp_path: Path) -> N
 
 def test_lengths_that_are_met_are_not_mentioned(tmp_path: Path) -> None:
     assert notes(tmp_path, "lengths=[1k,2k]", "ratios=[0,100]") == []
+
+
+def test_passages_limit_a_context_beside_its_budget(tmp_path: Path) -> None:
+    """No more than so many, gold among them, and none is short then; 1k has room for fewer, as without a limit."""
+    notes(tmp_path, "lengths=[1k,8k]", "ratios=[0,100]")
+    free = {config: pq.read_table(tmp_path / "out" / config).to_pylist() for config in ("1k_p100", "8k_p100")}
+    said = notes(tmp_path, "lengths=[1k,8k]", "ratios=[0,100]", "passages=12")
+    assert not [line for line in said if "misses its length" in line]
+    limited = {config: pq.read_table(tmp_path / "out" / config).to_pylist() for config in free}
+    assert {len(row["passages"]) for row in limited["8k_p100"]} == {12}
+    assert not {flag for row in limited["8k_p100"] for flag in row["flags"]} & {"underfull", "short_pool"}
+    assert max(len(row["passages"]) for row in free["1k_p100"]) <= 12
+    assert limited["1k_p100"] == free["1k_p100"]
+    assert read_manifest(tmp_path / "out").configs["8k_p0"].passages == 12
+    checks = ["budget", "flags", "length_met"]
+    outcomes = run_suite(read_dataset(tmp_path / "out"), checks, lambda _: None)
+    assert {outcome.check.name for outcome in outcomes if outcome.status == "passed"} == {*checks}
 
 
 @pytest.mark.parametrize("workers", [1, 2])

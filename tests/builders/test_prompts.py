@@ -2,7 +2,7 @@
 
 import pytest
 
-from builders.prompts import frame, render
+from builders.prompts import frame, question, render
 from builders.tasks import KindName, TaskSpec
 
 NQ = TaskSpec("nq", "qa")
@@ -29,7 +29,17 @@ def test_fact_verification_and_dialogue() -> None:
     assert fact.endswith("Claim: Oslo is a city.\nJudgement:")
     dialogue = render(WOW, "Hi\nHello", [("Oslo", "A city.")]).text
     assert "role-playing as either Person A or Person B" in dialogue
-    assert dialogue.endswith("Conversation: Hi\nHello")
+    assert dialogue.endswith("Conversation:\nPerson A: Hi\nPerson B: Hello\nPerson A:")
+
+
+def test_turns_have_speakers_and_the_prompt_ends_with_the_next_one() -> None:
+    """Table 8 asks for a response by Person A or Person B; a blank line is no turn."""
+    assert render(WOW, "Hi", []).text.endswith("\nConversation:\nPerson A: Hi\nPerson B:")
+    assert question(WOW, "Hi\n\n  Hello \nWho?") == (
+        "Conversation:\nPerson A: Hi\nPerson B: Hello\nPerson A: Who?\nPerson B:"
+    )
+    cited = question(WOW, "Hi", cites=True)
+    assert cited.startswith("Conversation:\nPerson A: Hi\nAfter the response,") and cited.endswith("\nPerson B:")
 
 
 def test_a_claim_is_judged_by_the_labels_of_its_task() -> None:
@@ -92,7 +102,7 @@ def test_the_citing_variant_asks_between_question_and_cue() -> None:
     assert '\nAfter the judgement, on a new line, write "Evidence:"' in render(FEVER, "q", [], cites=True).text
     assert render(WOW, "Hi", [], cites=True).text.endswith(
         'Hi\nAfter the response, on a new line, write "Evidence:" '
-        'and the IDs of the passages that it is based on, in square brackets, or "none".'
+        'and the IDs of the passages that it is based on, in square brackets, or "none".\nPerson B:'
     )
 
 

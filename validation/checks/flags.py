@@ -29,7 +29,7 @@ def _find(m: Measures) -> str:
         UNION ALL
         SELECT "row", NULL, n_tokens || ' of ' || budget || ' tokens, and ' ||
                CASE WHEN list_contains(flags, 'underfull') THEN 'flagged underfull' ELSE 'not flagged underfull' END
-        FROM instances WHERE (n_tokens < enough * budget) != list_contains(flags, 'underfull')
+        FROM instances WHERE (n_tokens < enough * budget AND NOT capped) != list_contains(flags, 'underfull')
         UNION ALL
         {_at_another_depth()}
         UNION ALL

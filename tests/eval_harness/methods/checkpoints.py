@@ -21,7 +21,7 @@ def training(variant: str, marks: bool = True) -> Training:
         marks=marks,
         base=Named(name="tiny", revision="r"),
         dataset=Data(name="tiny", version="1.0.0", manifest_sha256="0", configs=["1k_p0"]),
-        prompt_version="1",
+        prompt_version="2",
         samples={},
         seed="v1",
         settings={},
