@@ -18,7 +18,7 @@ from eval_harness.methods.registry import setting, settings
 from eval_harness.models import load_model
 from eval_harness.models.base import GenerationError, Model
 from eval_harness.models.session import Session
-from eval_harness.probing.heads import read_heads
+from eval_harness.probing.heads_file import read_heads
 
 CONFIG, LONG = "4k_p75", "8k_p75"
 MODEL = "smollm2"

@@ -1,5 +1,6 @@
 """`icr2 eval`, `icr2 models` and `icr2 show-prompt`."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import get_terminal_size
@@ -20,7 +21,8 @@ from eval_harness.data.dataset import check_parts, open_dataset
 from eval_harness.methods.probed import Probed
 from eval_harness.methods.registry import described
 from eval_harness.models.base import Model
-from eval_harness.probing.heads import check_preset, read_heads
+from eval_harness.probing.heads import check_preset
+from eval_harness.probing.heads_file import read_heads
 from eval_harness.run.plan import Plan
 from eval_harness.run.results import Results
 
@@ -44,11 +46,20 @@ class Heads:
 
     heads: Annotated[Path | None, _rap("Retrieval heads, as `icr2 probe` writes them.", metavar="FILE")] = None
     preset: Annotated[str | None, _rap("Q and M of `rap` without @QxM, such as da-icr2 for the paper's.")] = None
+    pooled: Annotated[bool, _rap("Heads of all tasks together choose, not those of each task.")] = False
     max_layer: Annotated[int | None, _rap("Only use heads up to this layer, and stop probing there.", min=0)] = None
+
+    def check(self, tasks: Iterable[str]) -> None:
+        """SetupError where a task has no heads of its own."""
+        if (probed := self.probed()) and not probed.pooled:
+            for task in tasks:
+                probed.heads.of(task)
 
     def probed(self) -> Probed | None:
         """The heads and the choice of them; None without a heads file."""
-        return Probed(read_heads(self.heads), self.preset, self.max_layer) if self.heads else None
+        if not self.heads:
+            return None
+        return Probed(read_heads(self.heads), self.preset, self.max_layer, self.pooled)
 
 
 @grouped
@@ -84,6 +95,7 @@ def evaluate(
     plan = completed(plan, asked, speed)
     refuse_unused(asked, speed, server, dry_run=run.dry_run)
     plan.planned()  # refuses an unknown task before a model is loaded
+    rap.check(rows.tasks or dataset.manifest.tasks)
     counter = counter_of(asked, server, dataset)
     if run.dry_run:
         show_plan(plan, counter, server.prices)

@@ -108,7 +108,7 @@ def probe(
     from builders.display import Terminal
     from eval_harness.models import load_model
     from eval_harness.models.base import Attends
-    from eval_harness.probing.heads import write_heads
+    from eval_harness.probing.heads_file import write_heads
     from eval_harness.probing.tables import best_heads, comparison, swept
 
     if rows.split == "test":
@@ -145,13 +145,17 @@ def probe(
 
 def heads(
     files: Annotated[list[Path], typer.Argument(metavar="HEADS...", help="Heads files of `icr2 probe`.")],
+    worth: Annotated[
+        str | None,
+        typer.Option("--transfer", metavar="QxM", help="What the best heads of one task are worth on another."),
+    ] = None,
     figure: Annotated[Path | None, option("figure", metavar="FILE")] = None,
 ) -> None:
-    """Show the retrieval heads of one or several models."""
+    """Show the retrieval heads of one or several models, by task."""
     from builders.display import Terminal
     from eval_harness.probing.figure import draw
-    from eval_harness.probing.heads import read_heads
-    from eval_harness.probing.tables import best_heads, swept
+    from eval_harness.probing.heads_file import read_heads
+    from eval_harness.probing.tables import best_heads, swept, transfer
 
     alike = len({file.stem for file in files}) < len(files)
     found = {str(file) if alike else file.stem: read_heads(file) for file in files}
@@ -161,11 +165,21 @@ def heads(
         console.print(best_heads(one, sorted(one.hit_rates), f"{one.made_from['model'].get('name')}, {name},"))
         if one.sweep:
             console.print(swept(one))
+        if worth:
+            console.print(transfer(one, *_setting(worth), name))
     if figure and not shared:
         raise SetupError("the files share no value of M, so one figure cannot show them; probe with the same --m")
     if figure:
         draw(found, shared, figure)
         console.print(f"wrote {figure}")
+
+
+def _setting(written: str) -> tuple[int, int]:
+    """Q and M of QxM."""
+    q, x, m = written.partition("x")
+    if not (x and q.isdecimal() and m.isdecimal() and int(q) and int(m)):
+        raise SetupError(f"--transfer {written!r} is not of the form QxM, such as 4x1")
+    return int(q), int(m)
 
 
 def in_turn(instances: list[Instance]) -> list[Instance]:

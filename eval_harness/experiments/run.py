@@ -13,7 +13,7 @@ from builders.views import readable
 from eval_harness.experiments.base import Experiment, Found, Parts
 from eval_harness.experiments.commands import Command, Place, commands
 from eval_harness.experiments.models import Tuned
-from eval_harness.probing.heads import read_heads
+from eval_harness.probing.heads_file import read_heads
 from eval_harness.report.document import write_document
 from eval_harness.report.instances import instances_of
 from eval_harness.report.parts import Document

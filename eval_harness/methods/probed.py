@@ -11,20 +11,25 @@ from eval_harness.probing.probe import Variant
 
 @dataclass(frozen=True)
 class Probed:
-    """Heads that a probe found, the layer up to which they may be used, and the preset that `rap` alone stands for."""
+    """Heads that a probe found, the layer up to which they may be used, and the preset that `rap` alone stands for.
+
+    With `pooled`, those of all tasks together choose for each.
+    """
 
     heads: Heads
     preset: str | None = None
     max_layer: int | None = None
+    pooled: bool = False
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The heads that choose, and how: `settings` by task, with "" for every other task."""
+    """The heads that choose, each task's for itself, and how: `settings` by task, with "" for every other task."""
 
     heads: Heads
     settings: Mapping[str, Setting]
     max_layer: int | None = None
+    pooled: bool = False
 
     def setting(self, task: str) -> Setting:
         """How many heads and passages a task gets; SetupError where it has no setting."""
@@ -42,16 +47,24 @@ class Choice:
     def describe(self) -> dict[str, Any]:
         """What answers depend on, for the record of a run."""
         tasks = {
-            task: {**setting._asdict(), "heads": [list(head) for head in self.chosen(setting)]}
-            for task, setting in sorted(self.settings.items())
+            task: {**self.setting(task)._asdict(), "heads": [list(head) for head in self.chosen(task)]}
+            for task in self._tasks()
         }
-        return {"tasks": tasks, "n": self.heads.n, "made_from": self.heads.made_from}
+        return {"tasks": tasks, "pooled": self.pooled, "n": self.heads.n, "made_from": self.heads.made_from}
 
-    def chosen(self, setting: Setting) -> list[Head]:
-        """The heads of a setting."""
-        return self.heads.best(setting.q, setting.m, self.max_layer)
+    def chosen(self, task: str) -> list[Head]:
+        """The heads of a task."""
+        setting = self.setting(task)
+        heads = self.heads if self.pooled else self.heads.of(task)
+        return heads.best(setting.q, setting.m, self.max_layer)
 
     def check(self) -> None:
         """Raises SetupError where a setting asks for more than was probed."""
-        for setting in self.settings.values():
-            self.chosen(setting)
+        for task in self._tasks():
+            self.chosen(task)
+
+    def _tasks(self) -> list[str]:
+        """The tasks, by "" all others, that have a setting and heads."""
+        if self.pooled:
+            return sorted(self.settings)
+        return sorted(task for task in self.heads.tasks if {task, ""} & self.settings.keys())

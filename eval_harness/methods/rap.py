@@ -4,6 +4,7 @@ import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from builders.errors import SetupError
 from builders.prompts import Prompt
 from builders.tasks import TaskSpec
 from eval_harness.data.dataset import Instance, Passage
@@ -41,7 +42,7 @@ class Rap(Method):
         self.cites, self.retrieves = asking.cites, asking.retrieves
         # answers to one prompt differ with the heads, and so must the names under which they are kept
         settings = " ".join(f"{task or '*'}:{q}x{m}" for task, (q, m) in sorted(choice.settings.items()))
-        self.name = f"{'' if asking is DIRECT else f'{asking.name}+'}rap {settings}"
+        self.name = f"{'' if asking is DIRECT else f'{asking.name}+'}rap {settings}{' pooled' * choice.pooled}"
 
     @classmethod
     def named(cls, name: Name, given: Given) -> Setting:
@@ -84,7 +85,7 @@ class Rap(Method):
             raise TypeError(f"{model.name} shows no attention, and was not checked")
         instance = question.instance._replace(passages=list(question.passages))
         setting = self.choice.setting(instance.task)
-        heads = self.choice.chosen(setting)
+        heads = self.choice.chosen(instance.task)
         layers = sorted({head.layer for head in heads})
         steps, written, prompt = Steps(), None, self.asked(question)
         prefix: Any = session.prefix()
@@ -107,9 +108,11 @@ def rap_setting(name: Name, given: Given, asking: Method) -> Setting:
     probed = given.heads(name.text)
     if name.get("q"):
         chosen = {"": HeadSetting(name.number("q"), name.number("m"))}
+    elif not probed.preset and probed.heads.sweep and probed.pooled:
+        raise SetupError("the heads were swept task by task; with --pooled write rap@QxM, such as rap@4x1")
     else:
         chosen = (not probed.preset and probed.heads.tuned()) or preset(probed.preset)
-    choice = Choice(probed.heads, chosen, probed.max_layer)
+    choice = Choice(probed.heads, chosen, probed.max_layer, probed.pooled)
     choice.check()
     return Setting(name.text, Rap.condition, Rap(choice, asking))
 

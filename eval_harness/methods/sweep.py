@@ -50,9 +50,9 @@ def sweep(
 ) -> tuple[list[Cell], dict[str, int]]:
     """A cell for each task, Q and M, and how many instances were left out for each reason.
 
-    The heads that choose for one half of the instances are those that the other half found, so that no instance helps
-    to choose the heads that it is answered with. A model that was tuned is asked as it was tuned. `language` is the
-    dataset's, for the headline scores.
+    The heads that choose for one half of a task's instances are those that its other half found, so that no instance
+    helps to choose the heads that it is answered with. A model that was tuned is asked as it was tuned. `language`
+    is the dataset's, for the headline scores.
     """
     asking = setting_of(model)
     settings = [Setting(q, m) for q, m in product(qs, ms)]
@@ -64,7 +64,7 @@ def sweep(
         for one in half:
             if not one.instance.spec.usable(one.instance.answers):
                 left_out["unscorable"] += 1
-            elif found := _outcomes(model, asking, one, layers, heads, language):
+            elif found := _outcomes(model, asking, one, layers, heads[one.instance.task], language):
                 for setting, outcome in found.items():
                     outcomes[setting].append(outcome)
             else:
@@ -74,24 +74,33 @@ def sweep(
 
 
 def _halves(probed: Sequence[Probed]) -> tuple[list[Probed], list[Probed]]:
-    """Every other instance of each task, and the rest; SetupError where one would be empty."""
+    """Every other instance of each task, and the rest; SetupError where a task would have none in one."""
     halves: tuple[list[Probed], list[Probed]] = ([], [])
     dealt: Counter[str] = Counter()
     for one in probed:
         halves[dealt[one.instance.task] % 2].append(one)
         dealt[one.instance.task] += 1
-    if not all(halves):
-        raise SetupError("a sweep needs two instances of a task, one to find heads for the other; raise --limit")
+    if single := [task for task, n in dealt.items() if n < 2]:
+        raise SetupError(
+            f"a sweep needs two instances of each task, one to find heads for the other; {', '.join(single)}: one; "
+            "raise --limit, or name others with --task"
+        )
     return halves
 
 
-def _best(probed: Sequence[Probed], layers: list[int], settings: Sequence[Setting]) -> dict[Setting, list[Head]]:
-    """The heads of each setting by their hit rates over some instances."""
-    rates: dict[int, Any] = {}
-    for m in {setting.m for setting in settings}:
-        rates[m] = sum(hits(one.scores, one.instance.gold, m) for one in probed) / len(probed)
-    heads = Heads(layers, {m: rate.tolist() for m, rate in rates.items()}, len(probed), {})
-    return {setting: heads.best(*setting) for setting in settings}
+def _best(
+    probed: Sequence[Probed], layers: list[int], settings: Sequence[Setting]
+) -> dict[str, dict[Setting, list[Head]]]:
+    """The heads of each task and setting by their hit rates over some instances."""
+    found = {}
+    for task in {one.instance.task for one in probed}:
+        mine = [one for one in probed if one.instance.task == task]
+        rates: dict[int, Any] = {}
+        for m in {setting.m for setting in settings}:
+            rates[m] = sum(hits(one.scores, one.instance.gold, m) for one in mine) / len(mine)
+        heads = Heads(layers, {m: rate.tolist() for m, rate in rates.items()}, len(mine), {})
+        found[task] = {setting: heads.best(*setting) for setting in settings}
+    return found
 
 
 def _outcomes(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from builders.files import save_figure
 from eval_harness.probing.heads import Cell, Heads
@@ -17,31 +17,52 @@ def draw(found: Mapping[str, Heads], ms: Sequence[int], out: Path) -> None:
 
 
 def heads_figure(found: Mapping[str, Heads], m: int) -> "Figure":
-    """The map of the first model's hit rates at M, and the heads of all models, best first (figure 6)."""
-    import numpy as np
+    """The map of the first model's hit rates at M, and for each task the heads of all models, best first (figure 6)."""
     from matplotlib.figure import Figure
 
-    name, first = next(iter(found.items()))
-    rates = np.array(first.hit_rates[m])
-    figure = Figure(figsize=(9, 4.2), layout="constrained")
-    left, right = figure.subplots(1, 2, width_ratios=[1, 1.6])
-    image = left.imshow(rates, aspect="auto", cmap="viridis", vmin=0, origin="lower")
-    left.set_yticks(range(0, len(first.layers), max(1, len(first.layers) // 10)))
-    left.set_yticklabels([first.layers[at] for at in left.get_yticks()])
-    left.set_xlabel("query head")
-    left.set_ylabel("layer")
-    left.set_title(f"hit rate, {name}, M={m}", fontsize=10)
-    figure.colorbar(image, ax=left)
+    tasks = [task for task in next(iter(found.values())).tasks if all(task in heads.tasks for heads in found.values())]
+    columns = min(1 + max(1, len(tasks)), 3)
+    rows = -(-(1 + max(1, len(tasks))) // columns)
+    figure = Figure(figsize=(3.4 * columns, 0.4 + 3 * rows), layout="constrained")
+    first, *panels = figure.subplots(rows, columns, squeeze=False).ravel()
+    name = next(iter(found))
+    _map(figure, first, found[name], m, name)
+    for panel, task in zip(panels, tasks or ["all tasks"], strict=False):
+        mine = {model: heads.of(task) if tasks else heads for model, heads in found.items()}
+        _curves(panel, mine, m, f"{task} (n={', '.join(map(str, dict.fromkeys(one.n for one in mine.values())))})")
+    for panel in panels[max(1, len(tasks)) :]:
+        panel.set_axis_off()
+    return figure
+
+
+def _map(figure: "Figure", panel: Any, heads: Heads, m: int, name: str) -> None:
+    """Hit rates over all tasks by layer and head."""
+    import numpy as np
+
+    image = panel.imshow(np.array(heads.hit_rates[m]), aspect="auto", cmap="viridis", vmin=0, origin="lower")
+    panel.set_yticks(range(0, len(heads.layers), max(1, len(heads.layers) // 10)))
+    panel.set_yticklabels([heads.layers[at] for at in panel.get_yticks()])
+    panel.set_xlabel("query head")
+    panel.set_ylabel("layer")
+    panel.set_title(f"hit rate, {name}, all tasks, M={m}", fontsize=8)
+    figure.colorbar(image, ax=panel)
+
+
+def _curves(panel: Any, found: Mapping[str, Heads], m: int, title: str) -> None:
+    """Each model's heads above 0, best first."""
+    import numpy as np
+
     for model, heads in found.items():
         ordered = np.sort(np.array(heads.hit_rates[m]).ravel())[::-1]
         above = ordered[ordered > 0]
-        right.plot(range(1, len(above) + 1), above, label=f"{model} ({len(above)} heads above 0)")
-    right.set_xscale("log")
-    right.set_xlabel("heads, best first")
-    right.set_ylabel(f"hit rate, M={m}")
-    right.spines[["top", "right"]].set_visible(False)
-    right.legend(frameon=False, fontsize=8)
-    return figure
+        panel.plot(range(1, len(above) + 1), above, label=f"{model} ({len(above)} above 0)")
+    panel.set_xscale("log")
+    panel.set_ylim(0, 1)
+    panel.set_xlabel("heads, best first")
+    panel.set_ylabel(f"hit rate, M={m}")
+    panel.set_title(title, fontsize=8)
+    panel.spines[["top", "right"]].set_visible(False)
+    panel.legend(frameon=False, fontsize=7)
 
 
 def draw_sweep(cells: Sequence[Cell], name: str, out: Path) -> None:

@@ -1,19 +1,12 @@
 """Which heads retrieve: hit rates (paper, formula 3), the best of them (formula 4) and what they choose (formula 5)."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
-
-from builders.errors import SetupError, shown
-from builders.files import write_json
-from builders.typed import read_json, typed
+from builders.errors import SetupError
 
 if TYPE_CHECKING:
     import torch
-
-FORMAT = "icr2-heads/1"
 
 
 class Head(NamedTuple):
@@ -92,11 +85,19 @@ def check_preset(name: str, families: Mapping[str, str]) -> None:
             )
 
 
-class Heads(NamedTuple):
-    """What a probe found: `hit_rates[M]` is [layer][head], over `n` instances; `layers` names the rows.
+class Rates(NamedTuple):
+    """The hit rates of one task: `hit_rates[M]` is [layer][head], over `n` instances."""
 
-    `made_from` is everything that the numbers depend on: model, revision, dataset, config, split, position, pooling.
-    `sweep` says what was answered with how many heads and passages, where that was tried.
+    n: int
+    hit_rates: dict[int, list[list[float]]]
+
+
+class Heads(NamedTuple):
+    """What a probe found: `hit_rates[M]` is [layer][head], over `n` instances of all tasks; `layers` names the rows.
+
+    `tasks` has the same of each task alone. `made_from` is everything that the numbers depend on: model,
+    revision, dataset, config, split, position, pooling. `sweep` says what was answered with how many heads and
+    passages, where that was tried.
     """
 
     layers: list[int]
@@ -104,6 +105,17 @@ class Heads(NamedTuple):
     n: int
     made_from: dict[str, Any]
     sweep: tuple[Cell, ...] = ()
+    tasks: Mapping[str, Rates] = {}
+
+    def of(self, task: str) -> "Heads":
+        """The heads of one task; SetupError where it was not probed."""
+        if task not in self.tasks:
+            raise SetupError(
+                f"the heads were probed for {', '.join(self.tasks) or 'all tasks together'}, not for {task}; "
+                "run icr2 probe with its instances, or use heads pooled over tasks with --pooled"
+            )
+        n, hit_rates = self.tasks[task]
+        return self._replace(n=n, hit_rates=hit_rates, tasks={})
 
     def best(self, q: int, m: int, max_layer: int | None = None) -> list[Head]:
         """The `q` heads of the highest hit rates at `m`, up to a layer; the lower layer and head first among equals."""
@@ -141,6 +153,26 @@ class Heads(NamedTuple):
         return self.hit_rates[m][self.layers.index(layer)][number]
 
 
+def heads_by_task(
+    layers: list[int], tasks: Mapping[str, Rates], made_from: dict[str, Any], sweep: Sequence[Cell] = ()
+) -> Heads:
+    """The heads of every task, and of all instances together."""
+    n = sum(found.n for found in tasks.values())
+    ms = sorted(set.intersection(*(set(found.hit_rates) for found in tasks.values())))
+    together = {m: _mean([(found.n, found.hit_rates[m]) for found in tasks.values()]) for m in ms}
+    return Heads(layers, together, n, made_from, tuple(sweep), dict(tasks))
+
+
+def _mean(rates: Sequence[tuple[int, list[list[float]]]]) -> list[list[float]]:
+    """The mean of each head's rates, weighted by the number of instances."""
+    total = sum(n for n, _ in rates)
+    shape = rates[0][1]
+    return [
+        [min(1.0, sum(n * of[layer][head] for n, of in rates) / total) for head in range(len(shape[layer]))]
+        for layer in range(len(shape))
+    ]
+
+
 def top(scores: "torch.Tensor", m: int) -> "torch.Tensor":
     """Which passages are among the `m` of the highest scores: true or false, of the shape of `scores` [..., passages].
 
@@ -167,56 +199,6 @@ def union(scores: "torch.Tensor", rows: Sequence[int], heads: Sequence[Head], m:
     chosen = top(scores, m)
     found = {int(at) for layer, head in heads for at in chosen[places[layer], head].nonzero().flatten()}
     return sorted(found)
-
-
-def write_heads(heads: Heads, path: Path) -> None:
-    """Writes heads.json, and the folder that it lies in."""
-    rates = {str(m): rates for m, rates in heads.hit_rates.items()}
-    content = {"layers": heads.layers, "hit_rates": rates, "n": heads.n, "made_from": heads.made_from}
-    if heads.sweep:
-        content["sweep"] = [cell._asdict() for cell in heads.sweep]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_json(path, {"format": FORMAT, **content})
-
-
-class _MadeFrom(BaseModel):
-    """What heads depend on, as far as it is read."""
-
-    model_config = ConfigDict(extra="allow", strict=True)
-
-    model: dict[str, Any]
-    position: Literal["last", "question", "retrieval"]
-    pooling: Literal["sum", "max", "mean"]
-    calibrated: bool
-    tokens: Literal["union", "mean"] = "mean"
-
-
-class _File(BaseModel):
-    """heads.json."""
-
-    model_config = ConfigDict(strict=True, allow_inf_nan=False)
-
-    format: Literal["icr2-heads/1"]
-    layers: list[Annotated[int, Field(ge=0)]]
-    hit_rates: dict[Annotated[str, Field(pattern="^[1-9][0-9]{0,6}$")], list[list[Annotated[float, Field(ge=0, le=1)]]]]
-    n: Annotated[int, Field(gt=0)]
-    made_from: _MadeFrom
-    sweep: list[Cell] = []
-
-
-def read_heads(path: Path) -> Heads:
-    """The heads in a file; SetupError names the field that is wrong."""
-    then = f"create it with: icr2 probe DIR --out {path}"
-    place = f"{path} holds no heads of the format {FORMAT}"
-    content = read_json(path, then, place)
-    found = typed(content, _File, place, then)
-    rates = {int(m): by_layer for m, by_layer in found.hit_rates.items()}
-    sizes = {len(heads) for by_layer in rates.values() for heads in by_layer}
-    if len(set(found.layers)) < len(found.layers) or any(len(one) != len(found.layers) for one in rates.values()):
-        raise SetupError(f"{place}: layers: found {shown(found.layers)}, wanted one for each list of hit_rates; {then}")
-    if len(sizes) != 1 or 0 in sizes:
-        raise SetupError(f"{place}: hit_rates: found lists of different lengths, wanted a rate for each head; {then}")
-    return Heads(found.layers, rates, found.n, dict(content["made_from"]), tuple(found.sweep))
 
 
 def check_model(heads: Heads, model: Mapping[str, Any]) -> None:

@@ -1,5 +1,6 @@
 """Probes a model on instances whose gold is known: the hit rate of every head (paper, section 4.2)."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
@@ -8,7 +9,7 @@ from builders.errors import SetupError
 from builders.prompts import Prompt
 from eval_harness.data.dataset import Instance, prompt_over
 from eval_harness.models.base import Attends, SharesPrefix
-from eval_harness.probing.heads import Heads, hits
+from eval_harness.probing.heads import Heads, Rates, heads_by_task, hits
 from eval_harness.probing.reading import (
     NO_QUESTION,
     POOLINGS,
@@ -137,39 +138,41 @@ def probe(
     seen: Callable[[Instance, dict[Variant, Any]], object] = lambda instance, scores: None,
     advance: Callable[[], object] = lambda: None,
 ) -> tuple[dict[Variant, Heads], Counted]:
-    """The hit rates of every head under each variant at each M; instances without gold or too long are left out.
+    """The hit rates of every head for each task, under each variant and at each M.
 
-    `seen` is given the scores of each instance, by variant.
+    Instances without gold and those that do not fit are left out. `seen` is given each instance's scores by variant.
     """
     layers = layers_of(model)
-    totals: dict[tuple[Variant, int], Any] = {}
+    totals: dict[tuple[Variant, str, int], Any] = {}
     left_out = {"no_gold": 0, "overlength": 0}
-    n = 0
+    n: Counter[str] = Counter()
     for instance in _marked(instances, advance):
         if not instance.gold:
             left_out["no_gold"] += 1
         elif not fits(instance):
             left_out["overlength"] += 1
         else:
-            n += 1
+            n[instance.task] += 1
             found = scores_of(model, instance, variants, layers)
             seen(instance, found)
             for variant, scores in found.items():
                 for m in ms:
                     rates = hits(scores, instance.gold, m)
-                    totals[variant, m] = rates + totals.get((variant, m), 0)
+                    totals[variant, instance.task, m] = rates + totals.get((variant, instance.task, m), 0)
     if not n:
         raise SetupError(f"none of {len(instances)} instances can be probed ({left_out}); choose a shorter config")
     heads = {
-        variant: Heads(
+        variant: heads_by_task(
             layers,
-            {m: (totals[variant, m] / n).tolist() for m in ms},
-            n,
+            {
+                task: Rates(n[task], {m: (totals[variant, task, m] / n[task]).tolist() for m in ms})
+                for task in sorted(n)
+            },
             {**made_from, **variant.describe()},
         )
         for variant in variants
     }
-    return heads, Counted(n, left_out)
+    return heads, Counted(n.total(), left_out)
 
 
 def _marked(instances: Sequence[Instance], advance: Callable[[], object]) -> Iterator[Instance]:

@@ -1,6 +1,7 @@
 """What a probe found as tables for the terminal."""
 
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from eval_harness.probing.heads import Heads, Setting
@@ -11,15 +12,37 @@ if TYPE_CHECKING:
 
 
 def best_heads(heads: Heads, ms: Sequence[int], name: str = "") -> "Table":
-    """The best eight heads at each M."""
+    """The best eight heads of each task at each M, and of all tasks together."""
     from rich.table import Table
 
     of = f" of {name}" if name else ""
-    shown = Table("M", "best heads (layer.head: hit rate)", title=f"hit rates{of} over {heads.n} instances")
-    for m in ms:
-        best = heads.best(min(8, len(heads.layers) * len(heads.hit_rates[m][0])), m)
-        shown.add_row(str(m), "  ".join(f"{layer}.{head}: {heads.rate((layer, head), m):.2f}" for layer, head in best))
+    shown = Table("task", "n", "M", "best heads (layer.head: hit rate)", title=f"hit rates{of}")
+    for task, mine in {**{task: heads.of(task) for task in heads.tasks}, "all tasks": heads}.items():
+        for m in ms:
+            best = mine.best(min(8, len(mine.layers) * len(mine.hit_rates[m][0])), m)
+            rates = "  ".join(f"{layer}.{head}: {mine.rate((layer, head), m):.2f}" for layer, head in best)
+            shown.add_row(task, str(mine.n), str(m), rates)
+        shown.add_section()
     return shown
+
+
+def transfer(heads: Heads, q: int, m: int, name: str) -> "Table":
+    """What the best heads of one task, or of all together, are worth on another: their mean hit rate there."""
+    from rich.table import Table
+
+    shown = Table("heads of", *(f"on {task}" for task in heads.tasks), title=f"{name}: mean hit rate, Q={q}, M={m}")
+    for source, rates in transferred(heads, q, m).items():
+        shown.add_row(source, *(f"{rate:.3f}" for rate in rates.values()))
+    return shown
+
+
+def transferred(heads: Heads, q: int, m: int) -> dict[str, dict[str, float]]:
+    """The mean hit rate on each task (inner) of the `q` best heads of each task and of all (outer)."""
+    tasks = {task: heads.of(task) for task in heads.tasks}
+    return {
+        source: {task: fmean(on.rate(head, m) for head in of.best(q, m)) for task, on in tasks.items()}
+        for source, of in {**tasks, "all tasks": heads}.items()
+    }
 
 
 def comparison(found: Mapping[Variant, Heads], ms: Sequence[int]) -> "Table":

@@ -18,7 +18,8 @@ import pytest
 
 from builders.errors import SetupError
 from eval_harness.methods.probed import Choice
-from eval_harness.probing.heads import Setting, preset, read_heads
+from eval_harness.probing.heads import Setting, preset
+from eval_harness.probing.heads_file import read_heads
 from eval_harness.protocols.frames.questions import read_questions
 from eval_harness.report.document import markdown
 from eval_harness.report.runs import study_document
@@ -31,10 +32,9 @@ from tests.mutations import mutated
 MODEL = {"name": "tiny", "revision": "r", "chat_template_sha256": None}
 CELL = {"task": "nq", "q": 1, "m": 1, "n": 2, "metric": "subspan_em", "score": 0.5, "evidence_recall": 1.0}
 HEADS = {
-    "format": "icr2-heads/1",
+    "format": "icr2-heads/2",
     "layers": [0, 1],
-    "hit_rates": {"1": [[0.5, 0.25], [0.0, 1.0]], "2": [[0.5, 0.25], [0.0, 1.0]]},
-    "n": 2,
+    "tasks": {"nq": {"hit_rates": {"1": [[0.5, 0.25], [0.0, 1.0]], "2": [[0.5, 0.25], [0.0, 1.0]]}, "n": 2}},
     "made_from": {"model": MODEL, "position": "retrieval", "pooling": "sum", "calibrated": False, "tokens": "union"},
     "sweep": [CELL | {"evidence_precision": 0.5, "n_passages": 1.0, "all_gold": 1.0}],
 }
@@ -138,8 +138,8 @@ def test_a_refusal_says_file_field_found_and_wanted(tmp_path: Path) -> None:
     write(run, "run.json", record | {"dataset": {"name": "d", "version": None, "manifest_sha256": "x"}})
     with pytest.raises(SetupError, match=r"run\.json: dataset\.version: found None, wanted a valid string"):
         use_run(run)
-    write(tmp_path, "heads.json", HEADS | {"n": "2"})
-    with pytest.raises(SetupError, match=r"heads\.json .*: n: found '2', wanted a valid integer"):
+    write(tmp_path, "heads.json", HEADS | {"tasks": {"nq": HEADS["tasks"]["nq"] | {"n": "2"}}})
+    with pytest.raises(SetupError, match=r"heads\.json .*: tasks\.nq\.n: found '2', wanted a valid integer"):
         read_heads(tmp_path / "heads.json")
 
 

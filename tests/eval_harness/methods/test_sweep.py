@@ -11,7 +11,8 @@ from builders.errors import SetupError
 from eval_harness.data.dataset import Instance, Passage
 from eval_harness.methods.sweep import Probed, sweep
 from eval_harness.models.base import Generation, GenerationError
-from eval_harness.probing.heads import Cell, Heads, Setting, read_heads
+from eval_harness.probing.heads import Cell, Heads, Setting
+from eval_harness.probing.heads_file import read_heads
 from tests.eval_harness.probing.test_probe import run
 from tests.eval_harness.specs import SPECS
 
@@ -112,7 +113,7 @@ def test_what_cannot_be_scored_or_answered_is_left_out_everywhere_and_counted() 
 
 
 def test_halves_take_from_every_task_and_one_instance_is_not_enough() -> None:
-    with pytest.raises(SetupError, match="needs two instances"):
+    with pytest.raises(SetupError, match=r"needs two instances of each task.* nq: one"):
         sweep(Echo(), [Probed(instance("a", 1), FIRST)], [0], [1], [1], "en")
     tasks = ("nq", "wow", "nq", "wow")  # as they are dealt in turn
     probed = [Probed(instance(str(at), 1, task=task), FIRST) for at, task in enumerate(tasks)]

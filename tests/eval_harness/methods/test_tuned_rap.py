@@ -19,7 +19,7 @@ from eval_harness.models.base import MARKS
 from eval_harness.models.hf import HfModel
 from eval_harness.models.session import Session
 from eval_harness.models.steps import marks_of
-from eval_harness.probing.heads import Cell, Head, Heads, Setting, union
+from eval_harness.probing.heads import Cell, Head, Heads, Rates, Setting, heads_by_task, union
 from eval_harness.probing.probe import Variant, scores_of
 from tests.eval_harness.methods.checkpoints import TUNED, Checkpoint, tuned, writing
 from tests.eval_harness.specs import NQ
@@ -37,7 +37,7 @@ def rta(marked_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> HfMode
 
 def heads_of(model: HfModel, position: str, sweep: tuple[Cell, ...] = ()) -> Heads:
     made_from = {"model": model.describe(), "position": position, "pooling": "sum", "calibrated": False}
-    return Heads([0, 1], {1: RATES, 2: RATES}, 4, made_from, sweep)
+    return heads_by_task([0, 1], {"nq": Rates(4, {1: RATES, 2: RATES})}, made_from, sweep)
 
 
 def script(model: HfModel, n: int) -> list[int]:
@@ -104,7 +104,7 @@ def test_q_and_m_come_from_the_name_the_preset_or_the_sweep(rta: HfModel) -> Non
 
     assert chosen("sft_rta+rap@3x2", Probed(heads)) == {"": Setting(3, 2)}
     assert chosen("sft_rta+rap", Probed(heads))["nq"] == Setting(2, 1)
-    wide = heads._replace(hit_rates=dict.fromkeys((1, 2, 8), RATES))
+    wide = heads._replace(tasks={"nq": Rates(4, dict.fromkeys((1, 2, 8), RATES))})
     assert chosen("sft_rta+rap", Probed(wide, "rta-icr2"))["wow"] == Setting(4, 8)
     assert chosen("sft_cci+rap@1x1", Probed(heads)) == {"": Setting(1, 1)}
 

@@ -1,5 +1,7 @@
 """Hit rates, the best heads and what they choose, against a slow reference and by hand."""
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,19 +10,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builders.errors import SetupError
+from eval_harness.methods.probed import Choice
 from eval_harness.probing.heads import (
     Head,
     Heads,
+    Rates,
     Setting,
     check_model,
     check_preset,
+    heads_by_task,
     hits,
     preset,
-    read_heads,
     top,
     union,
-    write_heads,
 )
+from eval_harness.probing.heads_file import read_heads, write_heads
+from eval_harness.probing.tables import transferred
 
 NAN = float("nan")
 MODEL = {"name": "tiny", "revision": "sha256:1", "chat_template_sha256": None}
@@ -28,7 +33,53 @@ MADE_FROM = {"model": MODEL, "position": "last", "pooling": "sum", "calibrated":
 
 
 def heads(**rates: list[list[float]]) -> Heads:
-    return Heads([1, 3], {int(m[1:]): found for m, found in rates.items()}, 10, MADE_FROM)
+    return heads_by_task([1, 3], {"nq": Rates(10, {int(m[1:]): found for m, found in rates.items()})}, MADE_FROM)
+
+
+TWO = heads_by_task(
+    [1, 3],
+    {"nq": Rates(3, {1: [[0.0, 0.6], [0.2, 0.4]]}), "wow": Rates(1, {1: [[1.0, 0.0], [0.2, 0.4]]})},
+    MADE_FROM,
+)
+
+
+def test_each_task_has_heads_of_its_own_and_all_together_weigh_instances() -> None:
+    """Three of nq and one of wow: (3 * 0.6 + 0) / 4 = 0.45, and (0 + 1) / 4 = 0.25."""
+    assert TWO.of("nq").best(1, 1) == [Head(1, 1)]
+    assert TWO.of("wow").best(1, 1) == [Head(1, 0)]
+    assert (TWO.n, TWO.of("wow").n) == (4, 1)
+    assert TWO.best(2, 1) == [Head(1, 1), Head(3, 1)]
+    assert [TWO.rate(head, 1) for head in ((1, 0), (1, 1), (3, 0), (3, 1))] == pytest.approx([0.25, 0.45, 0.2, 0.4])
+    with pytest.raises(SetupError, match=r"probed for nq, wow, not for fever; .* --pooled"):
+        TWO.of("fever")
+
+
+def test_the_heads_of_a_task_choose_for_it_and_pooled_ones_only_where_asked() -> None:
+    choice = Choice(TWO, {"": Setting(1, 1)})
+    assert (choice.chosen("nq"), choice.chosen("wow")) == ([Head(1, 1)], [Head(1, 0)])
+    assert {task: made["heads"] for task, made in choice.describe()["tasks"].items()} == {
+        "nq": [[1, 1]],
+        "wow": [[1, 0]],
+    }
+    assert replace(choice, pooled=True).chosen("wow") == [Head(1, 1)]
+
+
+def test_what_the_heads_of_one_task_are_worth_on_another() -> None:
+    assert transferred(TWO, 1, 1) == {
+        "nq": {"nq": 0.6, "wow": 0.0},
+        "wow": {"nq": 0.0, "wow": 1.0},
+        "all tasks": {"nq": 0.6, "wow": 0.0},
+    }
+    assert transferred(TWO, 2, 1)["nq"] == pytest.approx({"nq": 0.5, "wow": 0.2})
+
+
+def test_heads_of_the_first_format_are_those_of_all_tasks(tmp_path: Path) -> None:
+    old = {"format": "icr2-heads/1", "layers": [1, 3], "hit_rates": {"1": [[0.1, 0.9], [0.9, 0.5]]}, "n": 10}
+    (tmp_path / "heads.json").write_text(json.dumps(old | {"made_from": MADE_FROM}))
+    found = read_heads(tmp_path / "heads.json")
+    assert (found.best(1, 1), found.n) == ([Head(1, 1)], 10)
+    with pytest.raises(SetupError, match="probed for all tasks together, not for nq"):
+        found.of("nq")
 
 
 def slow_hit_rate(scores: list[float], gold: list[int], m: int) -> float:
@@ -112,6 +163,11 @@ def test_heads_of_another_model_are_refused(other: dict) -> None:
         '{"format": "icr2-heads/9"}',
         '{"format": "icr2-heads/1", "layers": [0], "hit_rates": {"1": [[0.5]]}, "n": 1, "made_from": {}}',
         '{"format": "icr2-heads/1", "layers": [0, 1], "hit_rates": {"1": [[0.5]]}, "n": 1, "made_from": '
+        '{"model": {}, "position": "last", "pooling": "sum", "calibrated": false}}',
+        '{"format": "icr2-heads/2", "layers": [0], "tasks": {}, "made_from": '
+        '{"model": {}, "position": "last", "pooling": "sum", "calibrated": false}}',
+        '{"format": "icr2-heads/2", "layers": [0], "tasks": {"nq": {"hit_rates": {"1": [[0.5]]}, "n": 1}, '
+        '"wow": {"hit_rates": {"2": [[0.5]]}, "n": 1}}, "made_from": '
         '{"model": {}, "position": "last", "pooling": "sum", "calibrated": false}}',
     ],
 )

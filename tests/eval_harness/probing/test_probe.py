@@ -14,7 +14,8 @@ from builders.tasks import TaskSpec
 from eval_harness.commands.probe import in_turn
 from eval_harness.data.dataset import load_instances, open_dataset
 from eval_harness.models import load_model
-from eval_harness.probing.heads import Head, read_heads, union
+from eval_harness.probing.heads import Head, union
+from eval_harness.probing.heads_file import read_heads
 from eval_harness.probing.probe import VARIANTS, Variant, scores_of
 from eval_harness.probing.reading import attend, layers_of, look_at
 from icr2_cli import app
@@ -76,7 +77,7 @@ def test_rap_selects_the_gold_passage_in_every_instance(
     assert all(row["scores"]["evidence_recall"] == 1.0 for row in found)
     assert all(set(row["steps_s"]) == {"probe", "filter", "answer"} for row in found)
     record = json.loads((tmp_path / "run" / "run.json").read_text())
-    assert record["probed"]["rap@1x1"]["tasks"][""]["heads"] == [[LAYER, HEAD]]
+    assert {tuple(*of["heads"]) for of in record["probed"]["rap@1x1"]["tasks"].values()} == {(LAYER, HEAD)}
 
 
 def test_rap_beside_vanilla_chooses_the_same_passages(

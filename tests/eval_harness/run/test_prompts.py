@@ -16,7 +16,7 @@ from eval_harness.models.fake import FakeModel
 from eval_harness.models.hf import HfModel
 from eval_harness.models.template import Template
 from eval_harness.models.tokenised import Tokenised
-from eval_harness.probing.heads import Heads
+from eval_harness.probing.heads import Rates, heads_by_task
 from eval_harness.run.prompts import Prompts
 from tests.eval_harness.conftest import ROWS, instance
 from tests.eval_harness.running import EVERY, plan_of, reader, results_of
@@ -98,7 +98,7 @@ def test_probing_tokenises_the_prompt_once_and_then_what_it_keeps(
     watched("_read")
     watched("_ids")
     made_from = {"model": model.describe(), "position": "question", "pooling": "sum", "calibrated": False}
-    probed = Probed(Heads([0, 1], {1: [[0.1] * 4, [0.2] * 4]}, 1, made_from))
+    probed = Probed(heads_by_task([0, 1], {"nq": Rates(1, {1: [[0.1] * 4, [0.2] * 4]})}, made_from))
     read.clear()
     plan = plan_of(dataset_folder, tasks=("nq",), methods=("rap@1x1",), probed=probed, shares_prefixes=False)
     rows = results_of(plan, model, tmp_path / "run")  # type: ignore[arg-type]
