@@ -57,6 +57,7 @@ MEANS = {  # by option; the help of every command begins with it, and a command 
     "paper": "At most 1,024 tokens for every output, as in the ICR² paper, or what the prompt leaves.",
     "thinking_marks": "What opens and closes the model's thoughts, if it is not one of the usual pairs.",
     "timeout": "Seconds per attempt.",
+    "warm_up": "Answer one prompt of each method before seconds are taken.",
     "tokenizer": "Tokenizer for counting prompt tokens.",
     "validation_split": "Split for choosing the best checkpoint.",
     "variant": "Target; da: the answer; rta: gold passages, then the answer; cci: their numbers, then the answer.",

@@ -38,6 +38,7 @@ def completed(plan: _Plan, asked: Answering, speed: Batches) -> _Plan:
         batch_size=batch_of(asked, speed),
         max_batch_tokens=speed.max_batch_tokens,
         shares_prefixes=speed.prefix_reuse and not remote,
+        warm_up=speed.warm_up,
         limits=asked.limits(),
     )
 

@@ -75,7 +75,10 @@ def register(app: typer.Typer) -> None:
 @grouped
 def experiment(
     *,
-    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="table4, table5, table9, figure5 or figure6.")],
+    names: Annotated[
+        list[str],
+        typer.Argument(metavar="NAME...", help="Such as table4 or figure1; an unknown name lists all."),
+    ],
     dataset: Annotated[Path, option("dataset", "If missing, it is built as the scale defines.", metavar="DIR")],
     scale: Annotated[str, typer.Option(help="tiny: for two CPU cores; full: the paper's, for eight GPUs.")] = "tiny",
     out: Annotated[Path, option("out", "Holds models, heads, runs and report.", metavar="FOLDER")] = Path(

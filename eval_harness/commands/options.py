@@ -115,6 +115,7 @@ class Batches(Speed):
 
     max_batch_tokens: Annotated[int | None, option("max_batch_tokens", panel=SPEED, min=1)] = None
     prefix_reuse: Annotated[bool, option("prefix_reuse", panel=SPEED)] = True
+    warm_up: Annotated[bool, option("warm_up", "", "--warm-up", panel=SPEED)] = False
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from builders.errors import SetupError
 from eval_harness.commands.options import Prompted, Server, Speed
 from eval_harness.models import back_end_of
 
-_ALWAYS = {"model", "max_new_tokens", "paper", "batch_size", "max_batch_tokens", "price_in", "price_out"}
+_ALWAYS = {"model", "max_new_tokens", "paper", "batch_size", "max_batch_tokens", "warm_up", "price_in", "price_out"}
 
 
 def refuse_unused(asked: Prompted, speed: Speed, server: Server, *, dry_run: bool) -> None:

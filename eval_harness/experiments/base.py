@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from eval_harness.experiments.commands import Place
+from eval_harness.experiments.commands import Command, Place
 from eval_harness.experiments.models import Tuned
 from eval_harness.experiments.scale import Scale
 from eval_harness.probing.heads import Heads
@@ -32,15 +32,25 @@ class Parts(NamedTuple):
     tables: Mapping[str, Sequence[Line]] = {}
 
 
+def none(scale: Scale) -> list[Tuned]:
+    """No model."""
+    return []
+
+
+def nothing(place: Place) -> list[Command]:
+    """No command."""
+    return []
+
+
 class Experiment(NamedTuple):
-    """The models to evaluate, the models to probe for figure 6, and the report."""
+    """The models to evaluate, the models to probe for figure 6, and the report.
+
+    `more` are commands beside these, on the models that `trained` names.
+    """
 
     title: str
     answering: Callable[[Scale], Sequence[Tuned]]
     probed: Callable[[Scale], Sequence[Tuned]]
     report: Callable[[Found], Parts]
-
-
-def none(scale: Scale) -> list[Tuned]:
-    """No model."""
-    return []
+    trained: Callable[[Scale], Sequence[Tuned]] = none
+    more: Callable[[Place], Sequence[Command]] = nothing

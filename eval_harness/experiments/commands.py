@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from eval_harness.data.dataset import open_dataset
-from eval_harness.experiments.models import UNTUNED, Tuned
-from eval_harness.experiments.scale import Scale, options
+from eval_harness.experiments.models import Tuned
+from eval_harness.experiments.scale import Options, Scale, options
 
 
 class Command(NamedTuple):
@@ -27,7 +27,7 @@ class Place(NamedTuple):
 
     def checkpoint(self, model: Tuned) -> str:
         """The value of `--model`."""
-        return self.scale.model if model == UNTUNED else str(self.out / "models" / model.name)
+        return str(self.out / "models" / model.name) if model.is_trained else model.base or self.scale.model
 
     def heads(self, model: Tuned) -> Path:
         """The heads file of a probe."""
@@ -43,13 +43,15 @@ class Place(NamedTuple):
         return {"scale": scale, "split": self.split, "manifest_sha256": open_dataset(self.dataset).manifest_sha256}
 
 
-def commands(place: Place, answering: Sequence[Tuned], probed: Sequence[Tuned]) -> Iterator[Command]:
+def commands(
+    place: Place, answering: Sequence[Tuned], probed: Sequence[Tuned], trained: Sequence[Tuned] = ()
+) -> Iterator[Command]:
     """The commands needed for a report: runs and heads of its models."""
     build = place.scale.build
     settings = [part for setting in build.set for part in ("--set", setting)]
     yield Command(["build", build.recipe, *settings, "--out", str(place.dataset)], place.dataset / "manifest.json")
-    for model in dict.fromkeys((*answering, *probed)):
-        if model != UNTUNED:
+    for model in dict.fromkeys((*answering, *probed, *trained)):
+        if model.is_trained:
             yield _train(place, model)
         if model in probed or (model in answering and model.rap(place.scale)):
             yield _probe(place, model)
@@ -71,19 +73,32 @@ def _train(place: Place, model: Tuned) -> Command:
 
 
 def _probe(place: Place, model: Tuned) -> Command:
-    scale, heads = place.scale, place.heads(model)
-    look = ["--position", model.position(scale), *options(scale.probe)]
-    given = ["--config", scale.configs[0], "--model", place.checkpoint(model), *look]
-    return Command(["probe", str(place.dataset), *given, "--out", str(heads)], heads)
+    return probing(place, model, place.scale.probe, place.heads(model))
+
+
+def probing(place: Place, model: Tuned, how: Options, out: Path) -> Command:
+    """The command that probes a model."""
+    look = ["--position", model.position(place.scale), *options(how)]
+    given = ["--config", place.scale.configs[0], "--model", place.checkpoint(model), *look]
+    return Command(["probe", str(place.dataset), *given, "--out", str(out)], out)
 
 
 def _answer(place: Place, model: Tuned) -> Command:
-    scale = place.scale
-    methods = [part for method in model.methods(scale) for part in ("--method", method)]
-    heads = ["--heads", str(place.heads(model))] if model.rap(scale) else []
-    preset = ["--preset", str(model.preset(scale))] if model.preset(scale) else []
-    given = ["--model", place.checkpoint(model), *methods, *heads, *preset, *options(scale.answer)]
-    return Command(["eval", str(place.dataset), *_configs(scale.configs), *given, "--out", str(place.run(model))])
+    return answering(
+        place, model, place.scale.configs, model.methods(place.scale), place.scale.answer, place.run(model)
+    )
+
+
+def answering(
+    place: Place, model: Tuned, configs: Sequence[str], methods: Sequence[str], how: Options, out: Path
+) -> Command:
+    """The command that evaluates methods of a model."""
+    rap = any("rap" in method for method in methods)
+    heads = ["--heads", str(place.heads(model))] if rap else []
+    preset = ["--preset", str(model.preset(place.scale))] if rap and model.preset(place.scale) else []
+    named = [part for method in methods for part in ("--method", method)]
+    given = ["--model", place.checkpoint(model), *named, *heads, *preset, *options(how)]
+    return Command(["eval", str(place.dataset), *_configs(configs), *given, "--out", str(out)])
 
 
 def _configs(names: Sequence[str]) -> list[str]:

@@ -1,5 +1,6 @@
 """The models that experiments compare, and the methods of each."""
 
+import re
 from typing import NamedTuple
 
 from eval_harness.experiments.scale import Scale
@@ -12,28 +13,40 @@ _PRESETS = {f"{tuned}-{benchmark}" for tuned, benchmark, _ in PRESETS}
 
 
 class Tuned(NamedTuple):
-    """A model by its training: untuned without a variant; trained on `share` of the samples; with a head by `loss`."""
+    """A model by its training: untuned without a variant; trained on `share` of the samples; with a head by `loss`.
+
+    `base` is another model than the scale's, untuned.
+    """
 
     variant: Variant | None = None
     marks: bool = True
     share: float = 1
     loss: Loss | None = None
+    base: str = ""
 
     @property
     def name(self) -> str:
         """The name of its checkpoint, heads file and run."""
+        if self.base:
+            return re.sub("[^A-Za-z0-9.]+", "-", self.base).strip("-.").lower()
         if self.loss:
             return f"rethead-{self.loss.replace('+', '-')}"
         share = "" if self.share == 1 else f"-{100 * self.share:g}"
         return (self.variant or "untuned") + ("" if self.marks else "-no-marks") + share
 
+    @property
+    def is_trained(self) -> bool:
+        """Whether it is made by training."""
+        return self.variant is not None
+
     def methods(self, scale: Scale) -> list[str]:
         """All its methods, the same in every experiment, so that they share its run."""
         if self.loss:
-            return [f"rethead@{scale.k}"]
+            return [f"rethead@{scale.k}+reprompt", f"rethead@{scale.k}"]
         if self.variant is None:
             return ["closed_book", "vanilla_rag", "oracle_rag", *self._rap(scale)]
-        return [f"sft_{self.variant}", *self._rap(scale)]
+        blocked = ["sft_rta+block_context"] if self == RTA else []
+        return [f"sft_{self.variant}", *blocked, *self._rap(scale)]
 
     def rap(self, scale: Scale) -> str | None:
         """Its RAP method, if the scale sets one."""
@@ -58,6 +71,11 @@ class Tuned(NamedTuple):
 
 UNTUNED = Tuned()
 DA, RTA, CCI = Tuned("da"), Tuned("rta"), Tuned("cci")
+
+
+def untuned(scale: Scale) -> list[Tuned]:
+    """The scale's models without training."""
+    return [UNTUNED, *(Tuned(base=name) for name in scale.models)]
 
 
 def with_heads(scale: Scale) -> list[Tuned]:

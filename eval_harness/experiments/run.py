@@ -26,7 +26,10 @@ CONFIGS = Path(__file__).parents[1] / "train" / "configs"
 def needed(place: Place, chosen: Sequence[Experiment]) -> list[Command]:
     """The unique commands of all experiments."""
     answering, probed = _models(place, chosen)
-    return list(commands(place, answering, probed))
+    trained = [model for experiment in chosen for model in experiment.trained(place.scale)]
+    more = [command for experiment in chosen for command in experiment.more(place)]
+    unique = {tuple(command.arguments): command for command in [*commands(place, answering, probed, trained), *more]}
+    return list(unique.values())
 
 
 def run(place: Place, todo: Iterable[Command], execute: Callable[[list[str]], int] | None = None) -> None:

@@ -29,7 +29,9 @@ class Scale(Strict):
     `configs` are evaluated, `learned` are trained on: `samples` of each task (by name, or one number for every
     task), of which figure 5 uses `shares`. `positions` and `rap` are by model; the value of `rap` is QxM or a preset.
     `train`, `probe` and `answer` are options of those commands, `losses` and `k` apply to retrieval heads, and
-    `launch` names a configuration of accelerate.
+    `launch` names a configuration of accelerate. `models` are compared with `model` untuned, `confounded` are the
+    configs of figure 1, `sweep` are options of the probe of figure 7, and `timed` is how many instances of each task
+    table 7 times.
     """
 
     model: str
@@ -46,6 +48,10 @@ class Scale(Strict):
     rap: dict[str, str]
     answer: Options
     launch: str | None = None
+    models: list[str] = Field(default_factory=list)
+    confounded: list[str] = Field(min_length=1)
+    sweep: Options
+    timed: int
 
     def taken(self, share: float) -> str:
         """A share of the samples in the form of `--samples`."""

@@ -17,7 +17,11 @@ def rows(scale: Scale) -> list[Asked]:
         Asked(VANILLA, UNTUNED, "vanilla_rag"),
         Asked("Oracle RAG", UNTUNED, "oracle_rag"),
         *(Asked(f"SFT-{model.name.upper()}", model, model.methods(scale)[0]) for model in (DA, RTA, CCI)),
-        *(Asked(f"RetHead, {model.loss}", model, model.methods(scale)[0]) for model in with_heads(scale)),
+        *(
+            Asked(f"RetHead, {model.loss}{name}", model, method)
+            for model in with_heads(scale)
+            for name, method in zip(("", ", in one pass"), model.methods(scale), strict=True)
+        ),
     ]
     names = {UNTUNED: "Vanilla RAG + RAP", DA: "SFT-DA + RAP", RTA: "SFT-RTA + RAP"}
     return [*found, *(Asked(name, model, rap) for model, name in names.items() if (rap := model.rap(scale)))]

@@ -19,11 +19,12 @@ Pairs = list[tuple["Scored", "Scored"]]
 
 
 class Asked(NamedTuple):
-    """A row of a table: its name, a model and a method."""
+    """A row of a table: its name, a model and a method; `run` is the name of its run, by default the model's."""
 
     name: str
     model: Tuned
     method: str
+    run: str = ""
 
 
 class Scored(NamedTuple):
@@ -111,7 +112,8 @@ def headlines(study: Study) -> str:
 
 
 def _scored(study: Study, config: str, asked: Asked, measure: Measure) -> Scored | None:
-    label = next((label for label, runs in study.runs.items() if asked.model.name in runs), None)
+    run = asked.run or asked.model.name
+    label = next((label for label, runs in study.runs.items() if run in runs), None)
     rows = [row for row in study.rows.get(label or "", []) if row.config == config and row.method == asked.method]
     if not rows:
         return None

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import product, repeat
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from builders.errors import SetupError
@@ -37,6 +38,7 @@ class _Outcome(NamedTuple):
     recall: float
     precision: float
     n_passages: int
+    exact: float | None
 
 
 def sweep(
@@ -115,17 +117,18 @@ def _outcomes(
     limit = _limit(model, asking, instance, prompts)
     questions = [Question(instance, *pair) for pair in zip(shown, repeat(limit), prompts, strict=False)]
     answers = asking.method.answer(Session(model), questions)
-    scores = {}
+    scores, exact = {}, {}
     for choice, answer in zip(choices, answers, strict=True):
         if isinstance(answer, GenerationError):
             return None
         scored = score_output(instance, asking.method, answer.generation.text)
         scores[choice] = scored.scores[headline_of(instance.spec, language)]
+        exact[choice] = float({*answer.kept} == {*instance.gold_pids}) if answer.kept is not None else None
     found = {}
     for setting, choice in kept.items():
         evidence = evidence_scores([instance.passages[at].pid for at in choice], instance.gold_pids)
         recall, precision = evidence["evidence_recall"], evidence["evidence_precision"]
-        found[setting] = _Outcome(instance.spec, scores[choice], recall, precision, len(choice))
+        found[setting] = _Outcome(instance.spec, scores[choice], recall, precision, len(choice), exact[choice])
     return found
 
 
@@ -143,9 +146,11 @@ def _cells(setting: Setting, outcomes: Sequence[_Outcome], language: str) -> lis
     for task, spec in sorted(specs.items()):
         mine = [outcome for outcome in outcomes if outcome.task.name == task]
         score, recall, precision, n_passages = (
-            sum(values) / len(mine) for values in zip(*(outcome[1:] for outcome in mine), strict=True)
+            sum(values) / len(mine) for values in zip(*(outcome[1:5] for outcome in mine), strict=True)
         )
+        wrote = [outcome.exact for outcome in mine if outcome.exact is not None]
         all_gold = sum(outcome.recall == 1 for outcome in mine) / len(mine)
-        metric = headline_of(spec, language)
-        found.append(Cell(task, *setting, len(mine), metric, score, recall, precision, n_passages, all_gold))
+        metric, exact = headline_of(spec, language), fmean(wrote) if wrote else None
+        cell = Cell(task, *setting, len(mine), metric, score, recall, precision, n_passages, all_gold, exact)
+        found.append(cell)
     return found

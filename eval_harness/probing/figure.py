@@ -66,12 +66,19 @@ def _curves(panel: Any, found: Mapping[str, Heads], m: int, title: str) -> None:
 
 
 def draw_sweep(cells: Sequence[Cell], name: str, out: Path) -> None:
-    """Writes a PNG or SVG: a row for each task, its score, evidence recall and passages kept against Q, a line an M."""
+    """Writes the figure of a sweep as PNG or SVG."""
+    save_figure(sweep_figure(cells, name), out)
+
+
+def sweep_figure(cells: Sequence[Cell], name: str) -> "Figure":
+    """A row for each task: its score, evidence recall, exact retrievals and passages kept against Q, a line an M."""
     from matplotlib.figure import Figure
 
     tasks = list(dict.fromkeys(cell.task for cell in cells))
     columns = [("score", ""), ("evidence_recall", "evidence recall"), ("n_passages", "passages kept")]
-    figure = Figure(figsize=(9, 0.6 + 2.1 * len(tasks)), layout="constrained")
+    if all(cell.retrieval_exact is not None for cell in cells):
+        columns.insert(2, ("retrieval_exact", "retrieval exact"))
+    figure = Figure(figsize=(3 * len(columns), 0.6 + 2.1 * len(tasks)), layout="constrained")
     panels = figure.subplots(len(tasks), len(columns), squeeze=False, sharex=True)
     for row, task in zip(panels, tasks, strict=True):
         mine = [cell for cell in cells if cell.task == task]
@@ -86,4 +93,4 @@ def draw_sweep(cells: Sequence[Cell], name: str, out: Path) -> None:
         panel.set_xlabel("heads, Q")
     panels[0][0].legend(frameon=False, fontsize=7)
     figure.suptitle(name, fontsize=10)
-    save_figure(figure, out)
+    return figure

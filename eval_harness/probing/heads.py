@@ -26,7 +26,8 @@ class Setting(NamedTuple):
 class Cell(NamedTuple):
     """What Q heads and M passages give on a task's validation instances: means of the headline score and of evidence.
 
-    `n_passages` is how many were kept, `all_gold` the share of instances whose gold was kept whole.
+    `n_passages` is how many were kept, `all_gold` the share of instances whose gold was kept whole, `retrieval_exact`
+    that of a tuned model's own retrievals from these which name gold and nothing else.
     """
 
     task: str
@@ -39,6 +40,7 @@ class Cell(NamedTuple):
     evidence_precision: float
     n_passages: float
     all_gold: float
+    retrieval_exact: float | None = None
 
 
 _FAMILIES = {"icr2": ("icr2",), "loft": ("loft", "given")}  # of contexts, by the benchmark of a preset

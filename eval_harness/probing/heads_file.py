@@ -84,7 +84,8 @@ def read_heads(path: Path) -> Heads:
     place = f"{path} holds no heads of the format {FORMAT}"
     content = read_json(path, then, place)
     pooled = isinstance(content, dict) and content.get("format") == POOLED
-    found: _Pooled | _File = typed(content, _Pooled if pooled else _File, place, then)
+    found: _Pooled | _File
+    found = typed(content, _Pooled, place, then) if pooled else typed(content, _File, place, then)
     tasks = (
         {"": found.rates()} if isinstance(found, _Pooled) else {name: of.rates() for name, of in found.tasks.items()}
     )

@@ -21,7 +21,8 @@ class Plan:
 
     `limits` are output limits in tokens. `shard` (i, n) selects part i of n, from 1. A batch has at most
     `batch_size` prompts or, if given, `max_batch_tokens` tokens of padded prompts and outputs.
-    `shares_prefixes`: whether prompts with the same passages reuse their common prefix.
+    `shares_prefixes`: whether prompts with the same passages reuse their common prefix; `warm_up`: whether each method
+    answers a prompt before its time is taken.
     """
 
     dataset: Dataset
@@ -36,6 +37,7 @@ class Plan:
     shard: tuple[int, int] = (1, 1)
     encoder: str = ENCODER
     shares_prefixes: bool = True
+    warm_up: bool = False
     probed: Probed | None = None
 
     @cached_property

@@ -48,6 +48,8 @@ def record(plan: Plan, model: Model) -> dict[str, Any]:
         "probed": {name: method.choice.describe() for name, method in probing.items()} or None,
         "training": training and training.model_dump(),
     }
+    if plan.warm_up:
+        fields["warm_up"] = True
     if plan.limits.least:
         fields["least_new_tokens"] = dict(plan.limits.least.answers)
     return {key: list(value) if isinstance(value, tuple) else value for key, value in fields.items()}

@@ -91,6 +91,8 @@ class _Run:
 
     def _answered_batches(self, firsts: Sequence[Request]) -> Iterator[list[Request]]:
         """The batches of the plan, each yielded once all its answers are known."""
+        if self._plan.warm_up:
+            self._warm_up(firsts)
         for group in groups(firsts, self._plan):
             session = Session(self._model, [self._prompt(one).text for one in group.requests] if group.shares else ())
             for batch in group.batches:
@@ -98,6 +100,11 @@ class _Run:
                 if missing:
                     self._ask(session, batch, missing, pays=group.requests[0] if group.shares else None)
                 yield batch
+
+    def _warm_up(self, firsts: Sequence[Request]) -> None:
+        """Answers the first prompt of each method, and forgets it."""
+        for request in {one.method: one for one in reversed(firsts)}.values():
+            request.setting.method.answer(Session(self._model), [request.question(self._prompt(request))])
 
     def _ask(self, session: Session, batch: list[Request], missing: list[Request], pays: Request | None) -> None:
         """Adds the missing answers; reruns the whole batch if answers may depend on its composition."""

@@ -17,7 +17,7 @@ def test_samples_are_written_as_for_a_training() -> None:
 
 def test_a_scale_with_changes() -> None:
     plain = Changes().scale("tiny")
-    assert (plain.samples, plain.answer["limit"], plain.probe["limit"]) == (25, 40, 10)
+    assert (plain.samples, plain.answer["limit"], plain.probe["limit"]) == (25, 100, 50)
     changed = Changes(samples="nq=4", limit=3, probe_limit=2, set=["data=x"], launch="none").scale("tiny")
     assert (changed.samples, changed.answer["limit"], changed.probe["limit"]) == ({"nq": 4}, 3, 2)
     assert changed.build.set == [*plain.build.set, "data=x"]

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from builders.errors import SetupError
+from eval_harness.experiments import table4
 from eval_harness.experiments.commands import Place, commands
 from eval_harness.experiments.models import CCI, DA, RTA, UNTUNED, Tuned
 from eval_harness.experiments.registry import EXPERIMENTS
@@ -46,12 +47,40 @@ def test_the_models_of_each_experiment() -> None:
 
 def test_what_a_model_is_asked_does_not_depend_on_the_experiment() -> None:
     assert UNTUNED.methods(TINY) == ["closed_book", "vanilla_rag", "oracle_rag", "rap@4x2"]
-    assert RTA.methods(TINY) == ["sft_rta", "sft_rta+rap@4x2"]
-    assert RTA.methods(FULL) == ["sft_rta", "sft_rta+rap"] and RTA.preset(FULL) == "rta-icr2"
+    assert RTA.methods(TINY) == ["sft_rta", "sft_rta+block_context", "sft_rta+rap@4x2"]
+    assert RTA.methods(FULL) == ["sft_rta", "sft_rta+block_context", "sft_rta+rap"] and RTA.preset(FULL) == "rta-icr2"
     assert CCI.methods(TINY) == ["sft_cci"] and CCI.rap(TINY) is None
     assert DA._replace(share=0.4).methods(TINY) == ["sft_da"]
     assert RTA._replace(marks=False).methods(FULL) == ["sft_rta"]
-    assert Tuned("da", loss="gen").methods(FULL) == ["rethead@4"]
+    assert Tuned("da", loss="gen").methods(FULL) == ["rethead@4+reprompt", "rethead@4"]
+    assert Tuned(base="Qwen/Qwen2-7B@main").methods(FULL) == ["closed_book", "vanilla_rag", "oracle_rag"]
+
+
+def test_the_head_answers_from_a_new_prompt_over_what_it_chose() -> None:
+    """Section 4.3: what is chosen is used to prompt the model; going on in one pass has a row of its own."""
+    methods = {asked.name: asked.method for asked in table4.rows(TINY) if asked.model.loss}
+    assert methods == {"RetHead, gen+ret": "rethead@2+reprompt", "RetHead, gen+ret, in one pass": "rethead@2"}
+
+
+def test_latency_is_taken_of_each_method_alone() -> None:
+    train, *_, direct, probed = needed(place(), [EXPERIMENTS["table7"]])[1:]
+    assert train.arguments[:2] == ["train", "sft"]
+    for command, method in ((direct, "sft_da"), (probed, "sft_da+rap@4x2")):
+        said = " ".join(command.arguments)
+        assert said.count("--method") == 1 and f"--method {method} " in said
+        assert "--limit 25 --batch-size 1 --no-prefix-reuse --warm-up --out" in said
+
+
+def test_figure_1_asks_every_model_on_every_ratio() -> None:
+    other = TINY.model_copy(update={"models": ["org/Other_1B"]})
+    _, *found = needed(place(other), [EXPERIMENTS["figure1"]])
+    assert [(one.arguments[-1], one.arguments.count("--config")) for one in found] == [
+        ("out/runs/untuned-ratios", 5),
+        ("out/runs/org-other-1b-ratios", 5),
+    ]
+    others = ["qwen-qwen2-1.5b-instruct", "qwen-qwen2-7b-instruct"]
+    others += ["microsoft-phi-3-small-128k-instruct", "meta-llama-meta-llama-3-8b-instruct"]
+    assert names("table3") == ["untuned", *others]
 
 
 def test_a_model_is_trained_before_it_is_looked_at_and_looked_at_before_it_answers() -> None:
@@ -68,8 +97,8 @@ def test_a_model_is_trained_before_it_is_looked_at_and_looked_at_before_it_answe
         "--out out/heads/rta.json"
     )
     assert answer == (
-        "eval data --config 1k_p100 --model out/models/rta --method sft_rta --method sft_rta+rap@4x2 "
-        "--heads out/heads/rta.json --limit 100 --batch-size 8 --out out/runs/rta"
+        "eval data --config 1k_p100 --model out/models/rta --method sft_rta --method sft_rta+block_context "
+        "--method sft_rta+rap@4x2 --heads out/heads/rta.json --limit 100 --batch-size 8 --out out/runs/rta"
     )
 
 
