@@ -52,10 +52,12 @@ class Source(NamedTuple):
 
 
 def source_of(manifest: Manifest, dataset: str, revision: str | None = None) -> Source:
-    """The source that a manifest describes; SetupError if no config has a test split."""
+    """The source that a manifest describes; SetupError if no config has a test split, or there is no task."""
     configs = {name: config for name, config in manifest.configs.items() if SPLIT in config.files}
     if not configs:
         raise SetupError(f"{dataset} has no config with the split {SPLIT!r}; build it with test instances")
+    if not manifest.tasks:
+        raise SetupError(f"the manifest of {dataset} names no task, so there is none to write; build the dataset again")
     return Source(manifest.name, dataset, revision, configs, tuple(manifest.tasks.values()), manifest.language)
 
 

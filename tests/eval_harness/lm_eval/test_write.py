@@ -114,6 +114,12 @@ def test_files_can_be_written_again_but_not_among_others(tiny: Path, tmp_path: P
         write_tasks(source, out)
 
 
+def test_a_manifest_without_tasks_is_refused(tiny: Path) -> None:
+    without = read_manifest(tiny).model_copy(update={"tasks": {}})
+    with pytest.raises(SetupError, match="the manifest of x names no task"):
+        source_of(without, "x")
+
+
 def test_a_dataset_without_a_test_split_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match="x has no config with the split 'test'"):
         source_of(read_manifest(write_dataset(tmp_path, configs=())), "x")
