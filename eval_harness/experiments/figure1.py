@@ -5,7 +5,8 @@ from pathlib import Path
 from eval_harness.experiments.base import Experiment, Found, Parts, none
 from eval_harness.experiments.commands import Command, Place, answering
 from eval_harness.experiments.models import Tuned, untuned
-from eval_harness.experiments.tables import Asked, differences, headlines, lines_of, scored, table
+from eval_harness.experiments.rows import Asked, scored
+from eval_harness.experiments.tables import differences, headlines, lines_of, table
 from eval_harness.report.figures import ratio_figure
 from eval_harness.report.parts import Drawn, Line, Section
 from eval_harness.report.sections import compute

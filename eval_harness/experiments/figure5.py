@@ -4,8 +4,9 @@ from pathlib import Path
 
 from eval_harness.experiments.base import Experiment, Found, Parts, none
 from eval_harness.experiments.models import CCI, DA, RTA, Tuned
+from eval_harness.experiments.rows import Asked, Scored, scored
 from eval_harness.experiments.scale import Scale
-from eval_harness.experiments.tables import Asked, Scored, headlines, lines_of, scored, table
+from eval_harness.experiments.tables import headlines, lines_of, table
 from eval_harness.models.training import read_training
 from eval_harness.report import figures
 from eval_harness.report.figures import Panels, Point, lines_figure

@@ -2,8 +2,9 @@
 
 from eval_harness.experiments.base import Experiment, Found, Parts, none
 from eval_harness.experiments.models import UNTUNED, Tuned, untuned
+from eval_harness.experiments.rows import Asked, Scored
 from eval_harness.experiments.scale import Scale
-from eval_harness.experiments.tables import Asked, Pairs, Scored
+from eval_harness.experiments.tables import Pairs
 from eval_harness.experiments.tables import report as tabled
 
 TITLE = "Table 3: models without training"
@@ -13,7 +14,7 @@ METHODS = {"closed_book": "Closed-book", "vanilla_rag": "Vanilla RAG", "oracle_r
 def rows(scale: Scale) -> list[Asked]:
     """Every model by method, in the paper's order."""
     return [
-        Asked(f"{name}, {_named(scale, model)}", model, method)
+        Asked(f"{name}, {_named(scale, model)}", model, method, published=name)
         for method, name in METHODS.items()
         for model in untuned(scale)
     ]

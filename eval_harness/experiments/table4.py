@@ -2,8 +2,9 @@
 
 from eval_harness.experiments.base import Experiment, Found, Parts, none
 from eval_harness.experiments.models import CCI, DA, RTA, UNTUNED, Tuned, with_heads
+from eval_harness.experiments.rows import Asked, Scored
 from eval_harness.experiments.scale import Scale
-from eval_harness.experiments.tables import Asked, Pairs, Scored
+from eval_harness.experiments.tables import Pairs
 from eval_harness.experiments.tables import report as tabled
 
 TITLE = "Table 4: main results"

@@ -2,8 +2,8 @@
 
 from eval_harness.experiments import table4
 from eval_harness.experiments.base import Experiment, Found, Parts, none
+from eval_harness.experiments.rows import Asked, recall
 from eval_harness.experiments.scale import Scale
-from eval_harness.experiments.tables import Asked, recall
 from eval_harness.experiments.tables import report as tabled
 
 TITLE = "Table 5: retrieval"

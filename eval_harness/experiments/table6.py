@@ -2,7 +2,8 @@
 
 from eval_harness.experiments.base import Experiment, Found, Parts, none
 from eval_harness.experiments.models import RTA
-from eval_harness.experiments.tables import Asked, Pairs, Scored, recall
+from eval_harness.experiments.rows import Asked, Scored, recall
+from eval_harness.experiments.tables import Pairs
 from eval_harness.experiments.tables import report as tabled
 
 TITLE = "Table 6: blocking the context"

@@ -1,50 +1,18 @@
-"""Rows of an experiment's table: means by task with intervals, and paired differences."""
+"""Tables of an experiment: means by task with intervals, paired differences, and the paper's numbers beside."""
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
 
 from eval_harness.experiments.base import Found, Parts
-from eval_harness.experiments.models import Tuned
-from eval_harness.report.matched import Comparison, Key, by_task
+from eval_harness.experiments.beside import beside
+from eval_harness.experiments.rows import Asked, Measure, Scored, scored
+from eval_harness.report.matched import Comparison, by_task
 from eval_harness.report.parts import Line, Section
 from eval_harness.report.sections import comparisons
-from eval_harness.report.statistics import MACRO, Interval, changes, intervals
+from eval_harness.report.statistics import MACRO, changes
 from eval_harness.report.study import Study
-from eval_harness.report.table import counted, headline_of, left_out, percent
-from eval_harness.run.results import Row, Status
+from eval_harness.report.table import headline_of, left_out, percent
 
-Measure = Callable[[Row], float | None]
 Pairs = list[tuple["Scored", "Scored"]]
-
-
-class Asked(NamedTuple):
-    """A row of a table: its name, a model and a method; `run` is the name of its run, by default the model's."""
-
-    name: str
-    model: Tuned
-    method: str
-    run: str = ""
-
-
-class Scored(NamedTuple):
-    """A row's values by task and id, their intervals by task with the macro average, and the excluded results."""
-
-    asked: Asked
-    values: Mapping[Key, float]
-    questions: Mapping[Key, str]
-    intervals: Mapping[str, Interval | None]
-    statuses: Mapping[str, Mapping[Status, int]]
-
-
-def recall(row: Row) -> float | None:
-    """A result's evidence recall; None without selected passages or without gold."""
-    return row.scores.get("evidence_recall")
-
-
-def scored(study: Study, config: str, lines: Sequence[Asked], measure: Measure = headline_of) -> list[Scored]:
-    """The rows with results on a config, in order."""
-    return [found for line in lines if (found := _scored(study, config, line, measure))]
 
 
 def table(name: str, title: str, config: str, found: Sequence[Scored], what: str) -> Section:
@@ -84,13 +52,18 @@ def report(
     """A table of the rows for every config with results, differences of `pairs`, and a CSV file."""
     sections: list[Section] = []
     numbers: list[Line] = []
+    apart: list[Line] = []
     for config in found.study.configs:
         mine = scored(found.study, config, lines, measure)
         sections.append(table(name, title, config, mine, what or headlines(found.study)))
         numbers += lines_of(config, mine)
         if compared := pairs(mine):
             sections.append(differences(name, title, found.study, config, compared))
-    return Parts(sections, tables={f"{name}.csv": numbers})
+        more, lines_beside = beside(name, title, found.study, config, mine)
+        sections += more
+        apart += lines_beside
+    written = {f"{name}.csv": numbers, f"{name}-published.csv": apart}
+    return Parts(sections, tables={file: lines for file, lines in written.items() if lines or file == f"{name}.csv"})
 
 
 def lines_of(config: str, found: Sequence[Scored]) -> Iterator[Line]:
@@ -109,20 +82,6 @@ def headlines(study: Study) -> str:
     for task in study.tasks:
         by_metric.setdefault(study.headlines[task], []).append(task)
     return "Headline scores (" + "; ".join(f"{metric}: {', '.join(of)}" for metric, of in by_metric.items()) + ")"
-
-
-def _scored(study: Study, config: str, asked: Asked, measure: Measure) -> Scored | None:
-    run = asked.run or asked.model.name
-    label = next((label for label, runs in study.runs.items() if run in runs), None)
-    rows = [row for row in study.rows.get(label or "", []) if row.config == config and row.method == asked.method]
-    if not rows:
-        return None
-    values = {(row.task, row.id): value for row in counted(rows) if (value := measure(row)) is not None}
-    questions = {(row.task, row.id): row.question_id for row in rows}
-    tasks = sorted({row.task for row in rows})
-    statuses = {task: Counter(row.status for row in rows if row.task == task) for task in tasks}
-    found = intervals(by_task(values, questions, tasks), asked.name, config)
-    return Scored(asked, values, questions, found, statuses)
 
 
 def _tasks(found: Sequence[Scored]) -> list[str]:

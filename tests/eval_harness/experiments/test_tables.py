@@ -8,8 +8,9 @@ from eval_harness.experiments import table4, table9
 from eval_harness.experiments.base import Found
 from eval_harness.experiments.commands import Place
 from eval_harness.experiments.models import DA, UNTUNED
+from eval_harness.experiments.rows import Asked, recall, scored
 from eval_harness.experiments.scale import scale_of
-from eval_harness.experiments.tables import Asked, differences, lines_of, recall, scored, table
+from eval_harness.experiments.tables import differences, lines_of, table
 from eval_harness.report.study import Study, one_study, read_studies
 from tests.eval_harness.report.conftest import make_row, write_run
 
@@ -61,6 +62,8 @@ def test_what_table4_reports(study: Study) -> None:
     assert [section.title for section in parts.sections] == [
         "Table 4: main results, 1k_p0",
         "Table 4: main results: paired differences, 1k_p0",
+        "Table 4: main results: the paper's, 1k_p0",
+        "Table 4: main results: the paper's, 1k_p0, orders",
     ]
     assert [row[0] for row in parts.sections[0].rows] == ["Vanilla RAG", "SFT-DA"]
 
