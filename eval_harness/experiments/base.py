@@ -42,10 +42,16 @@ def nothing(place: Place) -> list[Command]:
     return []
 
 
+def always(scale: Scale) -> bool:
+    """True."""
+    return True
+
+
 class Experiment(NamedTuple):
     """The models to evaluate, the models to probe for figure 6, and the report.
 
-    `more` are commands beside these, on the models that `trained` names.
+    `more` are commands beside these, on the models that `trained` names. `own_data`: whether it uses the experiments'
+    dataset.
     """
 
     title: str
@@ -54,3 +60,4 @@ class Experiment(NamedTuple):
     report: Callable[[Found], Parts]
     trained: Callable[[Scale], Sequence[Tuned]] = none
     more: Callable[[Place], Sequence[Command]] = nothing
+    own_data: Callable[[Scale], bool] = always

@@ -5,6 +5,15 @@ from eval_harness.experiments.figure1 import FIGURE1
 from eval_harness.experiments.figure5 import FIGURE5
 from eval_harness.experiments.figure6 import FIGURE6
 from eval_harness.experiments.figure7 import FIGURE7, FIGURE9
+from eval_harness.experiments.protocols import (
+    FRAMES_MAIN,
+    FRAMES_ROUNDS,
+    FRAMES_TYPES,
+    NEEDLES_ALL,
+    ONCU_MAIN,
+    ONCU_POSITION,
+    ONCU_VALIDITY,
+)
 from eval_harness.experiments.table2 import TABLE2
 from eval_harness.experiments.table3 import TABLE3
 from eval_harness.experiments.table4 import TABLE4
@@ -26,4 +35,11 @@ EXPERIMENTS: dict[str, Experiment] = {
     "figure6": FIGURE6,
     "figure7": FIGURE7,
     "figure9": FIGURE9,
+    "oncu_main": ONCU_MAIN,
+    "oncu_validity": ONCU_VALIDITY,
+    "oncu_position": ONCU_POSITION,
+    "needles_all": NEEDLES_ALL,
+    "frames_main": FRAMES_MAIN,
+    "frames_types": FRAMES_TYPES,
+    "frames_rounds": FRAMES_ROUNDS,
 }

@@ -28,7 +28,9 @@ def needed(place: Place, chosen: Sequence[Experiment]) -> list[Command]:
     answering, probed = _models(place, chosen)
     trained = [model for experiment in chosen for model in experiment.trained(place.scale)]
     more = [command for experiment in chosen for command in experiment.more(place)]
-    unique = {tuple(command.arguments): command for command in [*commands(place, answering, probed, trained), *more]}
+    build, *found = commands(place, answering, probed, trained)
+    built = [build] if any(experiment.own_data(place.scale) for experiment in chosen) else []
+    unique = {tuple(command.arguments): command for command in [*built, *found, *more]}
     return list(unique.values())
 
 

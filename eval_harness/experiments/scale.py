@@ -13,7 +13,7 @@ from eval_harness.train.head.joint import Loss
 
 SCALES = Path(__file__).parent / "scales"
 OF_COMMANDS = ("train", "probe", "answer")  # parts of a scale that are command options
-Options = dict[str, bool | int | float | str]  # command options by name
+Options = dict[str, bool | int | float | str | list[str]]  # command options by name; a list: the option repeated
 
 
 class Build(Strict):
@@ -23,6 +23,14 @@ class Build(Strict):
     set: list[str] = Field(default_factory=list)
 
 
+class Used(Build):
+    """A dataset that a protocol runs on, by default the experiments' own, and the options of its command."""
+
+    recipe: str = ""
+    configs: list[str] = Field(default_factory=list)
+    options: Options = Field(default_factory=dict)
+
+
 class Scale(Strict):
     """The settings of the experiments.
 
@@ -30,8 +38,8 @@ class Scale(Strict):
     task), of which figure 5 uses `shares`. `positions` and `rap` are by model; the value of `rap` is QxM or a preset.
     `train`, `probe` and `answer` are options of those commands, `losses` and `k` apply to retrieval heads, and
     `launch` names a configuration of accelerate. `models` are compared with `model` untuned, `confounded` are the
-    configs of figure 1, `sweep` are options of the probe of figure 7, and `timed` is how many instances of each task
-    table 7 times.
+    configs of figure 1, `sweep` are options of the probe of figure 7, `timed` is how many instances of each task
+    table 7 times, and `protocols` has the datasets of each protocol.
     """
 
     model: str
@@ -52,6 +60,7 @@ class Scale(Strict):
     confounded: list[str] = Field(min_length=1)
     sweep: Options
     timed: int
+    protocols: dict[str, list[Used]]
 
     def taken(self, share: float) -> str:
         """A share of the samples in the form of `--samples`."""
@@ -75,7 +84,12 @@ def options(of: Options) -> list[str]:
     """Options as command arguments."""
     found = []
     for name, value in of.items():
-        found += [f"--{name}"] if value is True else [f"--{name}", str(value)]
+        if value is True:
+            found.append(f"--{name}")
+        else:
+            found += [
+                part for one in (value if isinstance(value, list) else [value]) for part in (f"--{name}", str(one))
+            ]
     return found
 
 

@@ -115,6 +115,13 @@ def test_experiments_share_what_they_need() -> None:
     assert {*map(str, alone)} < {*map(str, both)} and len(both) == len(alone) + 1  # heads of cci
 
 
+def test_an_experiment_on_data_of_its_own_does_not_build_the_others() -> None:
+    found = [command.arguments[:2] for command in needed(place(FULL), [EXPERIMENTS["oncu_main"]])]
+    recipes = ["controlled", "given_hotpotqa", "given_twowiki"]
+    assert found == [words for name in recipes for words in (["build", name], ["oncu", f"out/data/{name}"])]
+    assert needed(place(), [EXPERIMENTS["frames_main"]])[0].arguments[:2] == ["build", "kilt_mini"]
+
+
 def test_only_trainings_are_launched_by_accelerate() -> None:
     train, answer = list(commands(place(FULL), [CCI], []))[1:]
     assert launcher(place(FULL), train)[0] == "accelerate.commands.launch"
