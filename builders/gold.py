@@ -11,7 +11,7 @@ from builders.errors import SetupError
 from builders.schema import TO_THE_END, Page, Passage, Question, Quote, Span
 from builders.sources.clean import clean
 from builders.sources.titles import first_paragraph, title_key
-from builders.text import contains, normalise
+from builders.text import contains, gives_away, normalise
 
 AMBIGUOUS, UNANSWERED, UNCOVERED = "ambiguous_title", "answer_not_in_gold", "hop_without_gold"  # flags
 _REASONS = ("missing_page", "bad_pid", "no_passage")  # the most severe first
@@ -143,7 +143,7 @@ def warned(question: Question, gold: Sequence[int], corpus: Corpus, extractive: 
 def flags_of_gold(question: Question, gold: Sequence[Passage], extractive: bool) -> list[str]:
     """The flag `answer_not_in_gold` where no gold passage contains an answer that the task expects in a text."""
     answers = question.text_answers if extractive else []
-    held = any(contains(answer, text) for answer in answers for one in gold for text in (one.text, one.title))
+    held = any(gives_away(answer, text) for answer in answers for one in gold for text in (one.text, one.title))
     return [UNANSWERED] if answers and not held else []
 
 

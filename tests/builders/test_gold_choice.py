@@ -54,12 +54,14 @@ def test_the_build_says_what_it_chose(tmp_path: Path) -> None:
         (["b1"], [0], 2, True, (UNCOVERED,)),
         (["zz"], [0, 1], 2, True, (UNANSWERED,)),
         (["b2"], [0, 1], 2, True, ()),
+        (["dd"], [0], 1, True, ()),  # with a mark in the text, which is not the answer's
+        (["cc++"], [0], 1, True, (UNANSWERED,)),  # and the other way round
     ],
 )
 def test_what_gold_does_not_contain(
     tmp_path: Path, answers: list[str], gold: list[int], hops: int, extractive: bool, flags: tuple[str, ...]
 ) -> None:
-    corpus = small_corpus(tmp_path, [page("1", "One", "Aa b1 cc."), page("2", "Two", "Aa b2 cc.")])
+    corpus = small_corpus(tmp_path, [page("1", "One", "Aa b1 cc, dd++."), page("2", "Two", "Aa b2 cc.")])
     spans = [Span("1", 1, 0, 1, 3), Span("2", 1, 0, 1, 3)][:hops]
     asked = Question("q", "t", "query", answers, "text", spans, hops, [])
     assert warned(asked, gold, corpus, extractive).flags == flags

@@ -1,16 +1,18 @@
-"""Flags are known, and agree with the length and the position of gold."""
+"""Flags are known, and agree with the length, the position of gold and whether it contains an answer."""
 
 from validation.checks.answer_in_context import GIVEN, leaks
+from validation.checks.answer_in_gold import lacking
 from validation.checks.base import Check
 from validation.measures import Measures
 
+UNANSWERED = "answer_not_in_gold"
 KNOWN = (
     "underfull",
     "short_pool",
     "answer_filter_not_applicable",
     "article_answer",
     "ambiguous_title",
-    "answer_not_in_gold",
+    UNANSWERED,
     "hop_without_gold",
     "unmatchable_answer",
     "marked_answer",
@@ -33,6 +35,8 @@ def _find(m: Measures) -> str:
         UNION ALL
         {_at_another_depth()}
         UNION ALL
+        {_of_gold(m)}
+        UNION ALL
         SELECT "row", NULL, CASE WHEN held THEN 'a given passage contains the answer, but it is not flagged {GIVEN}'
                                  ELSE 'is flagged {GIVEN}, but no given passage contains the answer' END
         FROM (SELECT "row", list_contains(flags, '{GIVEN}') AS flagged, "row" IN (
@@ -40,6 +44,19 @@ def _find(m: Measures) -> str:
                   WHERE role = 'confounder') AS held
               FROM instances WHERE family = 'given')
         WHERE held != flagged
+    """
+
+
+def _of_gold(m: Measures) -> str:
+    """SQL of rows whose flag does not agree with the answers in gold; format 1 had no such flag."""
+    if m.dataset.manifest.is_format_1:
+        return """SELECT "row", NULL, NULL FROM instances WHERE false"""
+    return f"""
+        SELECT "row", NULL, CASE WHEN flagged THEN 'is flagged {UNANSWERED}, but a gold passage contains an answer'
+                                 ELSE 'no gold passage contains an answer, but it is not flagged {UNANSWERED}' END
+        FROM (SELECT "row", list_contains(flags, '{UNANSWERED}') AS flagged, "row" IN (FROM {lacking(m)}) AS lacks
+              FROM instances WHERE NOT control)
+        WHERE flagged != lacks
     """
 
 
@@ -62,7 +79,7 @@ def _at_another_depth() -> str:
 
 CHECK = Check(
     name="flags",
-    says="flags are known, `underfull` agrees with the budget, and gold is at the stated depth",
+    says="flags are known and agree with the budget and the answers in gold, and gold is at the stated depth",
     why="users filter and compare rows by their flags",
     severity="error",
     unit="instance",

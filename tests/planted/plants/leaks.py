@@ -49,7 +49,7 @@ def answer_that_is_an_article(folder: Folder) -> Expected:
     unseen = {(config, split, id, None) for config, split, id, _ in of_row(found, row["id"])}
     everywhere = {(config, "test", row["id"], None) for config in folder.configs}
     assert unseen <= everywhere
-    return {"answer_in_context": of_row(found, row["id"]), "answer_in_gold": everywhere}
+    return {"answer_in_context": of_row(found, row["id"]), "answer_in_gold": everywhere, "flags": everywhere}
 
 
 @plant
@@ -265,7 +265,7 @@ def gold_without_answer(folder: Folder) -> Expected:
             found.add((config, "test", target, None))
 
     folder.change_all(change)
-    return {"answer_in_gold": found}
+    return {"answer_in_gold": found, "flags": found}
 
 
 @plant
@@ -278,7 +278,9 @@ def labels_as_answers_of_a_question(folder: Folder) -> Expected:
 
     folder.change_all(change)
     rows = [(config, row["id"]) for config in folder.configs for row in folder.rows(config, "test")]
+    lacking: set[Found] = {(config, "test", id, None) for config, id in rows if id.startswith("nq-")}
     return {
         "answers_of_task": {(config, "test", "nq", None) for config in folder.configs},
-        "answer_in_gold": {(config, "test", id, None) for config, id in rows if id.startswith("nq-")},
+        "answer_in_gold": lacking,
+        "flags": lacking,
     }

@@ -63,6 +63,7 @@ def gold_position_wrong(folder: Folder) -> Expected:
         "same_gold": {(*at, None)},
         "answer_in_context": {(*at, left)},
         "answer_in_gold": {(*at, None)},
+        "flags": {(*at, None)},
     }
 
 
@@ -180,6 +181,13 @@ def short_and_not_flagged(folder: Folder) -> Expected:
 @plant
 def unknown_flag(folder: Folder) -> Expected:
     row = folder.change(CONFIG, "test", lambda row: row.update(flags=["looks_fine"]))
+    return {"flags": {(CONFIG, "test", row["id"], None)}}
+
+
+@plant
+def flagged_though_gold_has_an_answer(folder: Folder) -> Expected:
+    flags = ["answer_not_in_gold"]
+    row = folder.change(CONFIG, "test", lambda row: row.update(flags=flags), task="hotpotqa")
     return {"flags": {(CONFIG, "test", row["id"], None)}}
 
 
