@@ -47,6 +47,9 @@ def test_what_is_read(tmp_path: Path) -> None:
     assert found.schema is INSTANCES
 
 
+INJECTED = """x" AS SELECT 1 AS id; COPY (SELECT 'a') TO '/some/file'; --"""
+
+
 def with_path(path: str) -> Callable[[Values], None]:
     return lambda values: values["configs"]["4k_p50"]["files"]["test"][0].update(path=path)
 
@@ -67,6 +70,10 @@ def with_path(path: str) -> Callable[[Values], None]:
         (
             lambda values: values["configs"].update({"../x": values["configs"]["4k_p50"]}),
             "found '../x', wanted lower-case letters, digits and _",
+        ),
+        (
+            lambda values: values["configs"].update({INJECTED: values["configs"]["4k_p50"]}),
+            "wanted lower-case letters, digits and _; build",
         ),
         (lambda values: values["configs"]["4k_p50"].update(ratio=101), "configs.4k_p50.ratio: found 101, wanted less"),
         (with_path("../x.parquet"), "files.test.0.path: found '../x.parquet', wanted a relative path that never leads"),
@@ -125,7 +132,7 @@ def test_facts_of_format_1_are_read_off_names() -> None:
         ("nq", "qa"),
     ]
     assert found.tasks["fever"].labels == {"SUPPORTS": "TRUE", "REFUTES": "FALSE"}
-    facts = {name: tuple(config)[:-1] for name, config in found.configs.items()}
+    facts = {name: tuple(config)[:-2] for name, config in found.configs.items()}  # less passages and files
     assert {name: [value for _, value in fact] for name, fact in facts.items()} == {
         "1k_p0": ["icr2", "1k", 1024, 0, None, 768],
         "1k_p50": ["icr2", "1k", 1024, 50, None, 768],
