@@ -62,13 +62,20 @@ class Analysis(NamedTuple):
         """The share of counted results whose answer matches."""
         return mean([matches(row) for row in self.counted(method)], *self.names(method))
 
-    def by_group(self, method: str, groups_of: Callable[[Asked], Iterable[str]]) -> dict[str, Interval | None]:
+    def right(self, method: str, judge: Verdicts | None = None) -> dict[str, float]:
+        """1 or 0 for each counted result by question: whether its answer matches, or what a judge said of it."""
+        verdicts = {row.id: judge.correct(row) if judge else matches(row) for row in self.counted(method)}
+        return {id: verdict for id, verdict in verdicts.items() if verdict is not None}
+
+    def by_group(
+        self, method: str, groups_of: Callable[[Asked], Iterable[str]], judge: Verdicts | None = None
+    ) -> dict[str, Interval | None]:
         """The accuracy of a method on each group of questions; a question may be in several groups."""
         values: dict[str, list[float]] = {}
-        for row in self.counted(method):
-            for group in groups_of(self.questions.asked[row.id]):
-                values.setdefault(group, []).append(matches(row))
-        found = intervals(values, *self.names(method))
+        for id, verdict in self.right(method, judge).items():
+            for group in groups_of(self.questions.asked[id]):
+                values.setdefault(group, []).append(verdict)
+        found = intervals(values, *self.names(method), *_seed(judge))
         return {group: found[group] for group in values}
 
     def judged(self, method: str, judge: Verdicts) -> Interval | None:
@@ -76,11 +83,15 @@ class Analysis(NamedTuple):
         verdicts = [judge.correct(row) for row in self.counted(method)]
         return mean([one for one in verdicts if one is not None], *self.names(method), judge.name)
 
-    def gap(self, method: str, oracle: str) -> Change | None:
+    def gap(self, method: str, oracle: str, judge: Verdicts | None = None) -> Change | None:
         """The oracle's accuracy minus the method's, over questions counted in both."""
-        mine = {row.id: matches(row) for row in self.counted(method)}
-        differences = [matches(row) - mine[row.id] for row in self.counted(oracle) if row.id in mine]
-        return changes({"": differences}, *self.names(method), oracle)[""]
+        mine = self.right(method, judge)
+        differences = [verdict - mine[id] for id, verdict in self.right(oracle, judge).items() if id in mine]
+        return changes({"": differences}, *self.names(method), oracle, *_seed(judge))[""]
+
+
+def _seed(judge: Verdicts | None) -> tuple[str, ...]:
+    return (judge.name,) if judge else ()
 
 
 class Round(NamedTuple):

@@ -31,15 +31,19 @@ def sections(found: Analysis) -> list[Section]:
     """Every non-empty table, the main one first."""
     every = [
         accuracy(found),
-        _grouped(found, "types", "By reasoning type", "types", lambda asked: asked.reasoning_types, _TYPES),
-        _grouped(found, "articles", "By number of gold articles", "articles", articles_group, _ARTICLES),
+        *(_types(found, judge) for judge in (None, *found.judges)),
+        _grouped(found, "articles", "By number of gold articles", articles_group, _ARTICLES),
         _rounds(found),
-        _gap(found),
+        *(_gap(found, judge) for judge in (None, *found.judges)),
         _shown(found),
         _judges(found),
         _coverage(found),
     ]
     return [section for section in every if section.rows]
+
+
+def _types(found: Analysis, judge: Verdicts | None) -> Section:
+    return _grouped(found, "types", "By reasoning type", lambda asked: asked.reasoning_types, _TYPES, judge)
 
 
 _TYPES = "Accuracy in percent; a question with several types counts in each of them."
@@ -69,16 +73,30 @@ def accuracy(found: Analysis) -> Section:
 
 
 def _grouped(
-    found: Analysis, name: str, title: str, short: str, groups_of: Callable[[Asked], Iterable[str]], note: str
+    found: Analysis,
+    name: str,
+    title: str,
+    groups_of: Callable[[Asked], Iterable[str]],
+    note: str,
+    judge: Verdicts | None = None,
 ) -> Section:
-    by_method = {method: found.by_group(method, groups_of) for method in found.rows}
+    by_method = {method: found.by_group(method, groups_of, judge) for method in found.rows}
     groups = sorted({group for values in by_method.values() for group in values})
     rows = [
         [method, *(_bounded(values.get(group), with_n=True) for group in groups)]
         for method, values in by_method.items()
         if values
     ]
-    return Section(name, title, [note], ["method", *groups], rows, 1, short=short)
+    return _by(judge, Section(name, title, [note], ["method", *groups], rows, 1, short=name))
+
+
+def _by(judge: Verdicts | None, section: Section) -> Section:
+    """A section by the match, or by a judge, which it names."""
+    if judge is None:
+        return section
+    notes = [*section.notes, f"By the verdicts of the judge {judge.name}; answers without one are not in n."]
+    title = f"{section.title}, judged by {judge.name}"
+    return section._replace(name=f"{section.name}-{judge.name}", title=title, notes=notes, short="")
 
 
 def _rounds(found: Analysis) -> Section:
@@ -103,10 +121,10 @@ def _rounds(found: Analysis) -> Section:
     return Section("rounds", "Round by round", notes, header, rows, 2, short="rounds")
 
 
-def _gap(found: Analysis) -> Section:
+def _gap(found: Analysis, judge: Verdicts | None) -> Section:
     rows = []
     for method in found.rows if ORACLE in found.rows else ():
-        change = found.gap(method, ORACLE) if method != ORACLE else None
+        change = found.gap(method, ORACLE, judge) if method != ORACLE else None
         if change:
             bounds = f"[{points(change.low)}, {points(change.high)}]"
             rows.append([method, str(change.n), f"{points(change.mean)}\n{bounds}", p_text(change.p)])
@@ -115,7 +133,8 @@ def _gap(found: Analysis) -> Section:
         "95 % bootstrap interval; p: two-sided sign-flip permutation test, not adjusted. Errors of the oracle itself "
         "are not caused by the search.",
     ]
-    return Section("gap", "Oracle gap", notes, ["method", "n", "oracle minus method", "p"], rows, 1, short="gap")
+    header = ["method", "n", "oracle minus method", "p"]
+    return _by(judge, Section("gap", "Oracle gap", notes, header, rows, 1, short="gap"))
 
 
 def _shown(found: Analysis) -> Section:

@@ -118,6 +118,23 @@ def test_groups(run: Path) -> None:
     assert articles_group(Asked("", [], [], 4)) == ["4"]
 
 
+def test_types_and_gap_go_by_each_judge_too(run: Path) -> None:
+    """closed_book: q1 right, q2 wrong, q3 right; multi-step: q1 and q2 right, q3 without a verdict. The judge saw no
+    answer of the oracle, so there is no gap by it."""
+    types = cells(table(run, "types-wise"))
+    assert list(types["closed_book"].values())[1:] == ["50.0", "50.0"]
+    assert list(types[STEPS].values())[1:] == ["100.0", "100.0"]
+    assert table(run, "types-wise").title == "By reasoning type, judged by wise"
+    assert "gap-wise" not in {section.name for section in sections(read_analysis(run))}
+    judged = Results(run / FOLDER / "wise", {"prompt_sha256": "abcdef0123456789"})
+    judged.append([row(id, "oracle_rag", False, scores={SCORE: 1.0}, answer="correct") for id in ("q1", "q2")])
+    found = cells(table(run, "gap-wise"))
+    assert {name: (one["n"], one["oracle minus method"]) for name, one in found.items()} == {
+        "closed_book": ("2", "+50.0"),  # 0 and 1
+        STEPS: ("2", "0.0"),
+    }
+
+
 def test_rounds(run: Path) -> None:
     """Right after round 1: q3; after 2: q1; after 3: q1. Recall over four rows: 0.75/4, 1.5/4, 1.75/4."""
     made = rounds(read_analysis(run), STEPS)
