@@ -19,7 +19,7 @@ from eval_harness.data.dataset import check_parts, open_dataset
 from eval_harness.methods.multistep.steps import MultiStep
 from eval_harness.models import is_remote
 from eval_harness.protocols.base import Protocol
-from eval_harness.protocols.frames.plan import DEFAULT, INDEX, FramesPlan, IndexKind
+from eval_harness.protocols.frames.plan import DEFAULT, INDEX, PAPER, FramesPlan, IndexKind
 
 if TYPE_CHECKING:
     from eval_harness.protocols.base import Reported
@@ -83,7 +83,7 @@ def run(
         typer.Option(
             help=f"{MEANS['method']} Here: closed_book, retrieved_bm25@K, oracle_rag or "
             "multistep@ROUNDSxQUERIESxARTICLES[+plan]. "
-            f"{SEVERAL} Default: {', '.join(DEFAULT)}."
+            f"{SEVERAL} Default: {', '.join(DEFAULT)}; with --paper also {PAPER[-1]}."
         ),
     ] = None,
     search: Search,
@@ -100,7 +100,7 @@ def run(
     plan = FramesPlan(
         dataset,
         (config,),
-        options.once(method or DEFAULT),
+        options.once(method or (PAPER if asked.paper else DEFAULT)),
         rows.split,
         rows.tasks,
         rows.limit,

@@ -8,7 +8,7 @@ from builders.typed import read_json, typed
 from eval_harness.methods.direct import Direct
 from eval_harness.protocols.frames.judge import FOLDER, SCORE, judgements
 from eval_harness.protocols.frames.questions import Asked, Questions, read_questions
-from eval_harness.protocols.frames.record import rounds_of, run_record
+from eval_harness.protocols.frames.record import rounds_of, run_record, searched_of
 from eval_harness.report.statistics import Change, Interval, changes, intervals
 from eval_harness.report.study import Study, one_study, read_studies
 from eval_harness.report.table import counted
@@ -44,6 +44,7 @@ class Analysis(NamedTuple):
     questions: Questions
     judges: list[Verdicts]
     rounds: dict[str, int]
+    searched: str | None = None  # the corpus of the search, in words
 
     @property
     def stepping(self) -> list[str]:
@@ -159,7 +160,7 @@ def read_analysis(run: Path) -> Analysis:
         for name, found in judgements(run).items()
     ]
     answered = {method: found for method, found in rows.items() if found}
-    return Analysis(study, answered, read_questions(run), judges, rounds_of(record))
+    return Analysis(study, answered, read_questions(run), judges, rounds_of(record), searched_of(record))
 
 
 def _judge(path: Path) -> dict[str, Any]:

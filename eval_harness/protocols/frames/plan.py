@@ -23,6 +23,7 @@ from eval_harness.scoring.registry import scorer_of
 CLOSED_BOOK, ORACLE = "closed_book", "oracle_rag"  # as in `icr2 eval --method`
 RETRIEVED = "retrieved_bm25"
 DEFAULT = (CLOSED_BOOK, f"{RETRIEVED}@2", f"{RETRIEVED}@4", ORACLE, "multistep@5x5x2", "multistep@5x5x2+plan")
+PAPER = (*DEFAULT, "multistep@5x5x10+plan")  # its figures and its best result
 QUERY_TOKENS: dict[Style, int] = {"vanilla": 96, "plan": 256}
 IndexKind = Literal["bm25", "bm25s"]
 INDEX: IndexKind = "bm25"

@@ -15,8 +15,15 @@ class _Facts(Open):
     rounds: int
 
 
+class _Articles(Open):
+    n_articles: int
+
+
 class _Record(Open):
     multistep: dict[str, _Facts] | None = None
+    articles: _Articles | None = None
+    source: str | None = None
+    index: str | None = None
 
 
 def run_record(run: Path) -> dict[str, Any]:
@@ -33,3 +40,11 @@ def run_record(run: Path) -> dict[str, Any]:
 def rounds_of(record: dict[str, Any]) -> dict[str, int]:
     """The number of rounds of each multi-step method in a run's record."""
     return {method: facts["rounds"] for method, facts in record[MULTISTEP].items()}
+
+
+def searched_of(record: dict[str, Any]) -> str | None:
+    """The size and source of the articles that were searched, in words; None where the record does not say."""
+    if not (articles := record.get("articles")):
+        return None
+    source = record.get("source") or "the contexts of the config"
+    return f"{articles['n_articles']:,} articles of {source}, by {record.get('index')}"

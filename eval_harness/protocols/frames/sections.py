@@ -67,6 +67,8 @@ def accuracy(found: Analysis) -> Section:
         f"exact: the answer is the reference answer ({EXACT}). Recall: the share of gold articles found.",
         "Unparsed and failed answers count as wrong and are in n; overlength, unscorable and n/a ones are excluded.",
     ]
+    if found.searched:
+        notes.append(f"Searched: {found.searched}.")
     judges = [f"judge\n{judge.name}" for judge in found.judges]
     header = ["method", "n", "accuracy", *judges, "exact", "recall", "not ok"]
     return Section("frames", "FRAMES: accuracy by method", notes, header, rows, 1, short="accuracy")

@@ -101,6 +101,11 @@ def test_what_a_run_would_ask(folder: Path) -> None:
     assert "\n4 unique prompts" in half
 
 
+def test_the_papers_methods_are_a_preset(folder: Path) -> None:
+    printed = icr2("run", folder, "--config", "frames_1k", "--model", "openai:x", "--dry-run", "--paper").output
+    assert "multistep@5x5x10+plan: up to 10 prompts per question" in printed
+
+
 def test_what_a_judge_would_be_asked(folder: Path, tmp_path: Path) -> None:
     run(folder, tmp_path / "run")
     printed = icr2("judge", tmp_path / "run", "--model", "openai:x", "--dry-run").output

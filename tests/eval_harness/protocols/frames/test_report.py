@@ -45,6 +45,9 @@ def run(tmp_path: Path) -> Path:
         "configs": {"frames_1k": {"family": "frames"}},
         "methods": ["closed_book", "oracle_rag", STEPS],
         "protocol": "frames",
+        "articles": {"n_articles": 27063},
+        "source": "kilt=pages.jsonl",
+        "index": "bm25",
         "multistep": {STEPS: {"rounds": 3, "queries": 1, "articles": 1, "style": "vanilla"}},
     }
     logs = {
@@ -93,6 +96,7 @@ def test_accuracy(run: Path) -> None:
         STEPS: ("4", "25.0", "0.0"),
     }
     assert (found["closed_book"]["not ok"], found[STEPS]["not ok"]) == ("1 overlength", "1 error")
+    assert "Searched: 27,063 articles of kilt=pages.jsonl, by bm25." in table(run, "frames").notes
     # recall: (1 + 0 + 0.75 + 0) / 4
     assert (found[STEPS]["recall"], found["closed_book"]["recall"]) == ("43.8", "–")
 
