@@ -12,7 +12,16 @@ from eval_harness.protocols.oncu.matched import NONE, ORACLE, Matched
 from eval_harness.run.results import Row
 
 Mode = Literal[
-    "failed", "ungraded", "answerable", "recovered", "format", "reader", "coverage", "conversion", "localisation"
+    "failed",
+    "ungraded",
+    "answerable",
+    "misled",
+    "recovered",
+    "format",
+    "reader",
+    "coverage",
+    "conversion",
+    "localisation",
 ]
 MODES: tuple[Mode, ...] = get_args(Mode)
 Modes = dict[str, dict[str, Mode]]
@@ -21,7 +30,8 @@ Modes = dict[str, dict[str, Mode]]
 MEANINGS: dict[Mode, str] = {
     "failed": "the model failed in one of the conditions",
     "ungraded": "the task has no correct answers, only better and worse ones",
-    "answerable": "correct in closed_book, so that use of the evidence cannot be measured",
+    "answerable": "correct in closed_book and with the context, so that use of the evidence cannot be measured",
+    "misled": "correct in closed_book, and wrong with the context",
     "recovered": "correct with the context and wrong in closed_book: no failure",
     "format": "the output with the context or with oracle cannot be parsed",
     "reader": "wrong even in oracle",
@@ -38,10 +48,10 @@ def mode_of(rows: dict[str, Row], context: str) -> Mode:
         return "failed"
     if right(shown) is None:
         return "ungraded"
-    if right(none):
-        return "answerable"
     if right(shown):
-        return "recovered"
+        return "answerable" if right(none) else "recovered"
+    if right(none):
+        return "format" if shown.status == "unparsed" else "misled"
     if "unparsed" in (shown.status, oracle.status):
         return "format"
     if not right(oracle):
@@ -54,6 +64,11 @@ def mode_of(rows: dict[str, Row], context: str) -> Mode:
 def modes_of(matched: Matched) -> Modes:
     """The modes of a model on a config."""
     return {context: {id: mode_of(rows, context) for id, rows in matched.rows.items()} for context in matched.contexts}
+
+
+def spoilt(modes: dict[str, Mode]) -> int:
+    """How many are wrong with the context, though right without any or with gold alone."""
+    return sum(mode in ("misled", "coverage", "conversion", "localisation") for mode in modes.values())
 
 
 def counts(modes: dict[str, Mode]) -> dict[Mode, int]:

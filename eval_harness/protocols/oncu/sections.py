@@ -9,7 +9,7 @@ from eval_harness.protocols.oncu.fields import BESIDE, FIELDS
 from eval_harness.protocols.oncu.groups import INSTANCE, Group
 from eval_harness.protocols.oncu.heatmap import INVALID, depths_of
 from eval_harness.protocols.oncu.matched import CITING, FULL, NONE, ORACLE, Matched
-from eval_harness.protocols.oncu.modes import MEANINGS, counts
+from eval_harness.protocols.oncu.modes import MEANINGS, counts, spoilt
 from eval_harness.protocols.oncu.recovery import LEAST_VALID, Estimate
 from eval_harness.protocols.oncu.summary import Share, shares
 from eval_harness.report.parts import Section
@@ -105,6 +105,9 @@ def _positions(found: Analysis) -> Section:
     return Section("positions", "Length against position", notes, header, rows, 2, "Positions")
 
 
+_SPOILT = "Spoilt: wrong with the context, though right without any (misled) or with gold alone (the last three)."
+
+
 def _modes(found: Analysis) -> Section:
     rows = []
     for one, modes in zip(found.matched, found.modes, strict=True):
@@ -112,10 +115,12 @@ def _modes(found: Analysis) -> Section:
             counted = counts(of_context)
             n = max(1, len(of_context))
             cells = [f"{count}\n{percent(count / n)} %" if count else "0" for count in counted.values()]
+            wrong = spoilt(of_context)
+            cells.append(f"{wrong}\n{percent(wrong / n)} %" if wrong else "0")
             rows.append([one.config, one.model, _short(context), str(len(of_context)), *cells])
     meanings = "; ".join(f"{mode}, {meaning}" for mode, meaning in MEANINGS.items())
-    notes = [f"One mode for each instance and context, the first that fits: {meanings}."]
-    header = ["config", "model", "context", "n", *MEANINGS]
+    notes = [f"One mode for each instance and context, the first that fits: {meanings}. {_SPOILT}"]
+    header = ["config", "model", "context", "n", *MEANINGS, "spoilt"]
     return Section("modes", "Failure modes", notes, header, rows, 3, "Failure modes")
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from builders.errors import SetupError
 from eval_harness.protocols.oncu.matched import FULL, NONE, ORACLE
-from eval_harness.protocols.oncu.modes import MODES, counts, mode_of, modes_of
+from eval_harness.protocols.oncu.modes import MODES, counts, mode_of, modes_of, spoilt
 from eval_harness.run.results import Status
 from tests.eval_harness.protocols.oncu.twelve import BM25, matched_of, row_of, rows_of
 
@@ -23,7 +23,7 @@ def test_twelve_instances_by_hand(tmp_path: Path) -> None:
         "fever-1": "answerable",
         "fever-2": "answerable",
         "fever-3": "localisation",
-        "fever-4": "answerable",  # and the context led away from it
+        "fever-4": "misled",
     }
     assert modes[BM25] == {
         "nq-1": "recovered",
@@ -42,13 +42,17 @@ def test_twelve_instances_by_hand(tmp_path: Path) -> None:
     found = counts(modes[FULL])
     assert list(found) == list(MODES)
     assert sum(found.values()) == 12
-    assert (found["answerable"], found["coverage"]) == (4, 0)
+    assert (found["answerable"], found["misled"], found["coverage"]) == (3, 1, 0)
+    assert (spoilt(modes[FULL]), spoilt(modes[BM25])) == (4, 2)  # and those that gold alone answers
 
 
 @pytest.mark.parametrize(
     ("none", "shown", "oracle", "mode"),
     [
-        (("ok", 1), ("ok", 0), ("ok", 0), "answerable"),
+        (("ok", 1), ("ok", 1), ("ok", 0), "answerable"),
+        (("ok", 1), ("ok", 0), ("ok", 0), "misled"),
+        (("ok", 1), ("ok", 0), ("ok", 1), "misled"),
+        (("ok", 1), ("unparsed", 0), ("ok", 1), "format"),
         (("ok", 0), ("ok", 1), ("ok", 0), "recovered"),  # the context itself led to the answer
         (("unparsed", 0), ("ok", 0), ("ok", 0), "reader"),
         (("ok", 0), ("ok", 0), ("unparsed", 0), "format"),  # whether gold alone is enough cannot be said

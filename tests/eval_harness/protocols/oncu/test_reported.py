@@ -107,7 +107,7 @@ def test_modes_examples_and_what_is_left_out(tmp_path: Path) -> None:
     rows = [row for row in rows_of() if (row.id, row.method) != ("nq-5", ORACLE)]
     found = made(tmp_path / "run", [*rows, row_of("nq-5", ORACLE, 0, status="n/a")])
     modes = cells(section(found, "modes"), "vanilla")
-    assert (modes["n"], modes["answerable"], modes["coverage"]) == ("11", "4\n36.4 %", "0")
+    assert (modes["n"], modes["answerable"], modes["misled"]) == ("11", "3\n27.3 %", "1\n9.1 %")
     assert section(found, "left-out").rows == [["1k_p0", "tiny", "oracle", "n/a", "nq-5", "1"]]
     shown = cells(section(found, "examples"), "conversion")
     assert (shown["id"], shown["answer in closed_book"], shown["in oracle"]) == ("nq-2", "0", "1")
