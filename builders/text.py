@@ -32,6 +32,8 @@ _MOST_RUNS = 100_000
 # Signs beyond ASCII that the rules for marks read as the ASCII ones; `normalise` turns both into spaces.
 _AS_ASCII = {"−": "-", "–": "-", "♯": "#", "∗": "*", "٪": "%", "٫": ".", "٬": ","}
 _AS_ASCII |= dict.fromkeys("’\u00a0\u2009\u202f", "'")
+_AS_ASCII |= dict.fromkeys("\u2010\u2011\ufe63\u207b\u208b", "-")  # hyphens, small, superscript and subscript signs
+_AS_ASCII |= {"﹢": "+", "⁺": "+", "₊": "+", "﹪": "%", "﹟": "#", "﹩": "$"}
 
 
 def _fold_character(char: str) -> str:

@@ -16,6 +16,8 @@ _NO_WORD = r"[^!-~\p{L}\p{M}\p{N}\p{Sc}]"  # beyond ASCII; its punctuation is st
 _UNSPACED = r"([\x{3040}-\x{30FF}\x{3400}-\x{4DBF}\x{4E00}-\x{9FFF}\x{F900}-\x{FAFF}\x{20000}-\x{3134F}])"
 _AS_ASCII = {"−": "-", "–": "-", "♯": "#", "∗": "*", "٪": "%", "٫": ".", "٬": ","}
 _AS_ASCII |= dict.fromkeys("’\u00a0\u2009\u202f", "'")
+_AS_ASCII |= dict.fromkeys("\u2010\u2011\ufe63\u207b\u208b", "-")  # hyphens, small, superscript and subscript signs
+_AS_ASCII |= {"﹢": "+", "⁺": "+", "₊": "+", "﹪": "%", "﹟": "#", "﹩": "$"}
 
 _SIGNS = "€£¥₹₩₽₺₪₫฿₴₦₱¢₿"
 _SIGN_WORDS = "euros pounds yen rupees won rubles lira shekels dong baht hryvnias naira pesos cents bitcoins".split()

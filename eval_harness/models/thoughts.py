@@ -1,8 +1,8 @@
 """Thoughts of a model before its answer: their marks, and the output without them.
 
 Marks are those of model families: tags such as `<think>` and
-`<seed:think>`, Magistral's `[THINK]`, Command A's `<|START_THINKING|>`, Kimi's `◁think▷`, Gemma's and gpt-oss's
-channels, and Granite's two sentences.
+`<seed:think>`, Magistral's `[THINK]`, Command A's `<|START_THINKING|>`, Kimi's `◁think▷`, MedGemma's unused tokens,
+Gemma's and gpt-oss's channels, and Granite's two sentences.
 """
 
 import re
@@ -23,8 +23,9 @@ _PAIRS: tuple[Marks, ...] = (
     ("<|think|>", "<|/think|>"),
     ("◁think▷", "◁/think▷"),
     ("<|channel>", "<channel|>"),
+    ("<unused94>", "<unused95>"),  # MedGemma's
 )
-_WORDS = "think|thinking|thoughts?|reasoning|reflection|scratchpad"
+_WORDS = "think|thinking|thoughts?|reason|reasoning|analysis|reflection|scratchpad"
 _TAG = re.compile(rf"<(?P<closes>/?)(?P<name>(?:\w+[:_])?(?:{_WORDS}))>", re.IGNORECASE)
 _BRACKET = re.compile(r"\[(?P<closes>/?)(?P<name>THINK|THINKING|REASONING)\]")
 _PAIRED = re.compile("|".join(re.escape(mark) for pair in _PAIRS for mark in pair))
@@ -35,6 +36,7 @@ _WRAPPERS: tuple[Marks, ...] = (  # around answers of models that think
     ("<|begin_of_solution|>", "<|end_of_solution|>"),
     ("<response>", "</response>"),
     ("<answer>", "</answer>"),
+    ("<output>", "</output>"),
 )
 _CHANNEL = "<|channel|>"
 _HARMONY = frozenset(f"<|{name}|>" for name in "start end message channel constrain return call".split())

@@ -20,6 +20,8 @@ PAIRS = [
     ("<Thinking>", "</Thinking>"),
     ("<thought>", "</thought>"),
     ("<reasoning>", "</reasoning>"),
+    ("<reason>", "</reason>"),
+    ("<analysis>", "</analysis>"),
     ("<seed:think>", "</seed:think>"),
     ("<longcat_think>", "</longcat_think>"),
     ("[THINK]", "[/THINK]"),
@@ -28,6 +30,7 @@ PAIRS = [
     ("<|inner_prefix|>", "<|inner_suffix|>"),
     ("◁think▷", "◁/think▷"),
     ("<|channel>thought\n", "<channel|>"),
+    ("<unused94>thought\n", "<unused95>"),
     (START, FINAL),
     ("Here is my thought process:\n", "Here is my response:\n"),
     ("Here's my thought process: ", "\n\nHere's my response:\n\n"),
@@ -42,7 +45,7 @@ def test_thoughts_of_a_family_are_cut(opens: str, closes: str) -> None:
     assert parse(NQ, f"{opens}Paris?{closes}") == Parsed(None, 0)
 
 
-@pytest.mark.parametrize(("opens", "closes"), PAIRS[:13])
+@pytest.mark.parametrize(("opens", "closes"), PAIRS[:16])
 def test_thoughts_that_the_prompt_began_end_in_the_output(opens: str, closes: str) -> None:
     assert without_thoughts(f"Paris or Rome?{closes}Rome") == "Rome"
     assert opened(f"<|im_start|>assistant\n{opens}") == opens.removesuffix("thought\n")
@@ -58,6 +61,7 @@ def test_thoughts_that_the_prompt_began_end_in_the_output(opens: str, closes: st
         ("<think>a</think>Rome[THINK]b", None),
         ("<think>a</thinking>Rome", None),
         ("<think>Paris</think><response>Rome</response>", "Rome"),
+        ("<thinking>Paris</thinking>\n<output>Rome</output>", "Rome"),
         ("<|START_THINKING|>a<|END_THINKING|><|START_RESPONSE|>Rome<|END_RESPONSE|>", "Rome"),
         ("<|START_THINKING|>a<|END_THINKING|><|START_RESPONSE|>Rome", "Rome"),
         ("<|channel|>final<|message|>Rome<|return|>", "Rome"),

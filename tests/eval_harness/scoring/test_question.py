@@ -108,6 +108,8 @@ def test_token_f1(golds: list[str], prediction: str, official: float, strict: fl
         ("२०२४", "2024", 0, 1),
         ("1/2", "12", 1, 0),
         ("-5", "−5", 0, 1),
+        ("-5", "\u20115", 0, 1),
+        ("Na⁺", "Na", 0, 0),
         ("1990-95", "199095", 1, 0),
     ],
 )
