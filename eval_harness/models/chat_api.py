@@ -189,18 +189,21 @@ def load_chat_model(name: str, tokenizer: str, options: ChatOptions) -> ChatMode
     return ChatModel(name, token_counter(tokenizer), endpoint, options)
 
 
+_OF_PYTHON = {"None": "null", "True": "true", "False": "false"}  # words that are not JSON, and what they mean
+
+
 def request_fields(written: Iterable[str], what: str = "request field") -> dict[str, Any]:
     """Request fields from KEY=VALUE, the value read as JSON where it is JSON and as text elsewhere.
 
-    SetupError if a key is missing or given twice.
+    SetupError if a key is missing or given twice, or a value is a word of Python's, whose text would be sent.
     """
     fields: dict[str, Any] = {}
     for item in written:
         key, equals, value = item.partition("=")
         if not key or not equals or key in fields:
             raise SetupError(f"{what} {item!r} is not KEY=VALUE with a key of its own")
-        if value == "None":
-            raise SetupError(f"{what} {item!r}: None is text in JSON; write {key}=null for nothing")
+        if value in _OF_PYTHON:
+            raise SetupError(f"{what} {item!r}: {value} is text in JSON; write {key}={_OF_PYTHON[value]}")
         try:
             fields[key] = json.loads(value)
         except RecursionError:

@@ -251,6 +251,14 @@ def test_request_fields() -> None:
             request_fields(wrong)
 
 
+@pytest.mark.parametrize(("word", "json"), [("None", "null"), ("True", "true"), ("False", "false")])
+def test_a_word_of_pythons_is_refused_with_that_of_json(word: str, json: str) -> None:
+    for what in ("request field", "--template-field"):
+        with pytest.raises(SetupError, match=f"^{what} 'temperature={word}': .*; write temperature={json}$"):
+            request_fields([f"temperature={word}"], what)
+    assert request_fields([f'temperature="{word}"']) == {"temperature": word}
+
+
 def test_estimate() -> None:
     def request(method: str, digest: str | None, tokens: int, new: int) -> Any:
         return SimpleNamespace(answer_key=(method, digest), n_prompt_tokens=tokens, max_new_tokens=new)
