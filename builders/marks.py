@@ -1,7 +1,8 @@
 r"""What punctuation means in an answer: the sign of a number, its value, and the marks that belong to a name.
 
 The rules, in this order, on text that is case folded with its ASCII punctuation (minus, hyphens and en dash as `-`,
-small and raised signs as their own, the spaces that group digits as `'`, a code for each currency sign; any other punctuation a space). W is a letter, mark or digit:
+small and raised signs as their own, the spaces that group digits as `'`, a code for each currency sign; any other
+punctuation a space). W is a letter, mark or digit:
 
 1. `%` and the words `per cent` are the word `percent`;
 2. `*` on both sides of a text is emphasis and goes;

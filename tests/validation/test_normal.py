@@ -93,7 +93,16 @@ def test_digits_and_currency_signs_of_every_script() -> None:
     ]
 
 
-MARKS = [*"aCc05  ..,,''--++##**$$%€−–\u2011﹣⁻⁺﹢﹩♯’＋％٢٫/^²é\n\x01\x03\x10", "000", ".50", "-5", "per", "cent", " million", "*a*"]
+MARKS = [
+    *"aCc05  ..,,''--++##**$$%€−–\u2011﹣⁻⁺﹢﹩♯’＋％٢٫/^²é\n\x01\x03\x10",
+    "000",
+    ".50",
+    "-5",
+    "per",
+    "cent",
+    " million",
+    "*a*",
+]
 
 
 @given(
