@@ -84,7 +84,9 @@ def test_a_sheet_that_cannot_be_used_says_where(found: Matched, tmp_path: Path) 
         read_sheet(path, [found])
     lines[1][f"mode under {FULL}"] = "lazy"
     fill(lines, path)
-    with pytest.raises(SetupError, match="no mode 'lazy'; available: failed, answerable, misled, recovered, format, reader"):
+    with pytest.raises(
+        SetupError, match="no mode 'lazy'; available: failed, answerable, misled, recovered, format, reader"
+    ):
         read_sheet(path, [found])
     lines[1] |= {"id": "nq-99", f"mode under {FULL}": "reader"}
     fill(lines, path)
