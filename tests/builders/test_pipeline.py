@@ -114,10 +114,10 @@ def test_the_manifest_says_what_tasks_and_configs_are(tiny: Path) -> None:
     splits = ["test", "validation", "train"]
     shared = {"depth": None, "files": splits}
     assert about["1k_p75"] == {
-        "family": "icr2", "length": "1k", "tokens": 1024, "ratio": 75, "budget": 768, **shared
+        "family": "icr2", "length": "1k", "tokens": 1024, "ratio": 75, "budget": 768, "passages": None, **shared
     }  # fmt: skip
     assert about["loft_2k"] == {
-        "family": "loft", "length": "2k", "tokens": 2048, "ratio": None, "budget": 1792, **shared
+        "family": "loft", "length": "2k", "tokens": 2048, "ratio": None, "budget": 1792, "passages": None, **shared
     }  # fmt: skip
 
 

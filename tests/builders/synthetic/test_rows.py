@@ -89,7 +89,7 @@ def test_the_folder(folder: Path) -> None:
         assert difference(out / file["path"], INSTANCES) is None
     assert manifest["tasks"] == {"squares": {"kind": "qa", "labels": {}, "scorer": "qa", "source": "words.txt"}}
     about = {name: value for name, value in manifest["configs"]["squares_1k"].items() if name != "files"}
-    numbers = {"length": "1k", "tokens": 1024, "ratio": None, "depth": None, "budget": 768}
+    numbers = {"length": "1k", "tokens": 1024, "ratio": None, "depth": None, "budget": 768, "passages": None}
     assert about == {"family": "squares", **numbers}
     assert manifest["counts"] == {"rows": {"asked": 5}, "write": {"rows": 6}}
     licence = {"file": "words.txt", "licence": "cc0-1.0"}

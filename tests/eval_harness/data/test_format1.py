@@ -54,7 +54,7 @@ def test_it_is_evaluated_and_its_record_says_what_it_is(folder: Path, tmp_path: 
     assert rows["fever-1", "1k_p75", "vanilla_rag"].scores["label_accuracy"] == 1
     said = json.loads((tmp_path / "run" / "run.json").read_text())
     assert said["configs"]["1k_p75"] == {
-        "family": "icr2", "length": "1k", "tokens": 1024, "ratio": 75, "depth": None, "budget": 768
+        "family": "icr2", "length": "1k", "tokens": 1024, "ratio": 75, "depth": None, "budget": 768, "passages": None
     }  # fmt: skip
     assert said["tasks"]["fever"] == {
         "kind": "fact", "labels": {"SUPPORTS": "TRUE", "REFUTES": "FALSE"}, "scorer": "label"

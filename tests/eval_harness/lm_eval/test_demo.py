@@ -17,7 +17,7 @@ doc_to_text: prompt
 doc_to_target: answers
 process_results: !function 'eval_harness.lm_eval.hooks.scores'
 metadata:
-  version: '1.1'
+  version: '1.2'
   dataset: icr2
 """
 FEVER = """\
@@ -58,7 +58,7 @@ task:
 - icr2_2k_p75_closed_book
 - icr2_2k_p100_closed_book
 metadata:
-  version: '1.1'
+  version: '1.2'
 """
 
 

@@ -130,7 +130,7 @@ def test_a_groups_value_is_the_macro_average_and_says_so(tmp_path: Path) -> None
     assert results["groups"]["tiny_1k_p75"]["subspan_em,none"] == 0.75
     assert results["results"]["tiny_1k_p75_nq"]["subspan_em,none"] == 0.5
     assert results["n-samples"]["tiny_1k_p75_nq"] == {"original": 100, "effective": 100}
-    assert results["versions"]["tiny_1k_p75_nq"] == "1.1"
+    assert results["versions"]["tiny_1k_p75_nq"] == "1.2"
 
 
 def test_what_is_asked_of_a_model_and_the_share_that_cannot_be_read(tiny: Path, tmp_path: Path) -> None:
