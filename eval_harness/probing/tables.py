@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from builders.errors import SetupError
 from eval_harness.probing.heads import Heads, Setting
 from eval_harness.probing.probe import Variant
 
@@ -37,7 +38,12 @@ def transfer(heads: Heads, q: int, m: int, name: str) -> "Table":
 
 
 def transferred(heads: Heads, q: int, m: int) -> dict[str, dict[str, float]]:
-    """The mean hit rate on each task (inner) of the `q` best heads of each task and of all (outer)."""
+    """The mean hit rate on each task (inner) of the `q` best heads of each task and of all (outer).
+
+    SetupError for heads that were not probed by task.
+    """
+    if not heads.tasks:
+        raise SetupError("these heads were probed for all tasks together, in format 1; run icr2 probe again")
     tasks = {task: heads.of(task) for task in heads.tasks}
     return {
         source: {task: fmean(on.rate(head, m) for head in of.best(q, m)) for task, on in tasks.items()}

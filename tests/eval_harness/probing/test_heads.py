@@ -80,6 +80,8 @@ def test_heads_of_the_first_format_are_those_of_all_tasks(tmp_path: Path) -> Non
     assert (found.best(1, 1), found.n) == ([Head(1, 1)], 10)
     with pytest.raises(SetupError, match="probed for all tasks together, not for nq"):
         found.of("nq")
+    with pytest.raises(SetupError, match="run icr2 probe again"):
+        transferred(found, 1, 1)
 
 
 def slow_hit_rate(scores: list[float], gold: list[int], m: int) -> float:
