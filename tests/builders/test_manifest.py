@@ -132,11 +132,11 @@ def test_facts_of_format_1_are_read_off_names() -> None:
         ("nq", "qa"),
     ]
     assert found.tasks["fever"].labels == {"SUPPORTS": "TRUE", "REFUTES": "FALSE"}
-    facts = {name: tuple(config)[:-2] for name, config in found.configs.items()}  # less passages and files
+    facts = {name: tuple(config)[:-1] for name, config in found.configs.items()}
     assert {name: [value for _, value in fact] for name, fact in facts.items()} == {
-        "1k_p0": ["icr2", "1k", 1024, 0, None, 768],
-        "1k_p50": ["icr2", "1k", 1024, 50, None, 768],
-        "loft_1k": ["loft", "1k", 1024, None, None, 768],
+        "1k_p0": ["icr2", "1k", 1024, 0, None, 768, None],
+        "1k_p50": ["icr2", "1k", 1024, 50, None, 768, None],
+        "loft_1k": ["loft", "1k", 1024, None, None, 768, None],
     }
     assert found.schema is INSTANCES_1
     needles = read_manifest(FORMAT_1 / "needles")
