@@ -11,7 +11,7 @@ from eval_harness.scoring.label import LABEL_ACCURACY
 from eval_harness.scoring.needle import NEEDLE
 from eval_harness.scoring.qa import QA
 
-VERSION = "5"  # changes with every change that can move a score or adds one
+VERSION = "6"  # changes with every change that can move a score or adds one
 
 SCORERS: Registry[Scorer] = Registry(
     "icr2.scorers",
