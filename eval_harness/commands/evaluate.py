@@ -1,6 +1,5 @@
 """`icr2 eval`, `icr2 models` and `icr2 show-prompt`."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import get_terminal_size
@@ -49,12 +48,6 @@ class Heads:
     pooled: Annotated[bool, _rap("Heads of all tasks together choose, not those of each task.")] = False
     max_layer: Annotated[int | None, _rap("Only use heads up to this layer, and stop probing there.", min=0)] = None
 
-    def check(self, tasks: Iterable[str]) -> None:
-        """SetupError where a task has no heads of its own."""
-        if (probed := self.probed()) and not probed.pooled:
-            for task in tasks:
-                probed.heads.of(task)
-
     def probed(self) -> Probed | None:
         """The heads and the choice of them; None without a heads file."""
         if not self.heads:
@@ -95,7 +88,8 @@ def evaluate(
     plan = completed(plan, asked, speed)
     refuse_unused(asked, speed, server, dry_run=run.dry_run)
     plan.planned()  # refuses an unknown task before a model is loaded
-    rap.check(rows.tasks or dataset.manifest.tasks)
+    if plan.probed:
+        plan.probed.check(rows.tasks or dataset.manifest.tasks)
     counter = counter_of(asked, server, dataset)
     if run.dry_run:
         show_plan(plan, counter, server.prices)

@@ -1,6 +1,6 @@
 """Heads that a probe found, and which of them choose passages for a task."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,12 @@ class Probed:
     preset: str | None = None
     max_layer: int | None = None
     pooled: bool = False
+
+    def check(self, tasks: Iterable[str]) -> None:
+        """SetupError where a task has no heads of its own, unless those of all tasks choose."""
+        if not self.pooled:
+            for task in tasks:
+                self.heads.of(task)
 
 
 @dataclass(frozen=True)

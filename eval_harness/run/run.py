@@ -92,7 +92,7 @@ class _Run:
     def _answered_batches(self, firsts: Sequence[Request]) -> Iterator[list[Request]]:
         """The batches of the plan, each yielded once all its answers are known."""
         if self._plan.warm_up:
-            self._warm_up(firsts)
+            self._warm_up([one for one in firsts if one.answer_key not in self._known])
         for group in groups(firsts, self._plan):
             session = Session(self._model, [self._prompt(one).text for one in group.requests] if group.shares else ())
             for batch in group.batches:

@@ -8,6 +8,8 @@ import typer
 from typer.testing import CliRunner
 
 from builders.errors import SetupError
+from eval_harness.probing.heads import Rates, heads_by_task
+from eval_harness.probing.heads_file import write_heads
 from eval_harness.run.results import only_run, read_rows
 
 RUNNER = CliRunner()
@@ -75,6 +77,19 @@ def test_a_refused_command_leaves_no_run_folder(
         RUNNER.invoke(app, [*arguments, *wrong], catch_exceptions=False)
     assert not (tmp_path / "runs").exists()
     assert RUNNER.invoke(app, [*arguments, "--max-new-tokens", "2"], catch_exceptions=False).exit_code == 0
+
+
+def test_heads_of_other_tasks_are_refused_before_a_model_is_loaded_unless_pooled(
+    app: typer.Typer, dataset_folder: Path, chat_folder: Path, tmp_path: Path
+) -> None:
+    made_from = {"model": {"name": "m"}, "position": "last", "pooling": "sum", "calibrated": False}
+    write_heads(heads_by_task([0], {"nq": Rates(1, {1: [[0.5]]})}, made_from), tmp_path / "heads.json")
+    arguments = ["eval", str(dataset_folder), "--config", "1k_p0", "--model", str(chat_folder), "--method", "rap@1x1"]
+    arguments += ["--heads", str(tmp_path / "heads.json"), "--dry-run"]
+    with pytest.raises(SetupError, match=r"were probed for nq, not for fever; .*--pooled"):
+        RUNNER.invoke(app, arguments, catch_exceptions=False)
+    for more in (["--pooled"], ["--task", "nq"]):
+        assert RUNNER.invoke(app, [*arguments, *more], catch_exceptions=False).exit_code == 0
 
 
 def test_a_refused_command_leaves_a_folder_that_was_there(

@@ -91,6 +91,20 @@ def test_what_is_done_is_not_asked_again(data: Path) -> None:
     assert (data / "whole" / "results.jsonl").read_bytes() == before
 
 
+def test_a_warm_up_answers_one_prompt_of_each_method_and_leaves_nothing(data: Path, tmp_path: Path) -> None:
+    """Five methods and two configs; a finished run is not warmed up again."""
+    plan, cold, warm = replace(plan_of(data / "data"), batch_size=1), Sensitive(), Sensitive()
+    run(plan, cold, Results(tmp_path / "cold", record(plan, cold)), Progress(disable=True))
+    warmed = replace(plan, warm_up=True)
+    kept = Results(tmp_path / "warm", record(warmed, warm))
+    run(warmed, warm, kept, Progress(disable=True))
+    assert without_latency(tmp_path / "warm") == without_latency(tmp_path / "cold")
+    assert cold.n_batches < warm.n_batches <= cold.n_batches + 5 * 2
+    again = Sensitive()
+    run(warmed, again, Results(tmp_path / "warm", record(warmed, again)), Progress(disable=True))
+    assert again.n_batches == 0
+
+
 def test_shards_together_are_the_whole_run(make_dataset: Callable[..., Path], tmp_path: Path) -> None:
     """With one prompt at a time, since a shard's batches are its own."""
     folder = make_dataset(c1k_p0=[*ROWS, *SHARED], c1k_p75=[NQ, *SHARED])
